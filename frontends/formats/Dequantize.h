@@ -1,0 +1,27 @@
+// Stored values to f32 and back: one function per direction for every number
+// format, plain and slow enough to be the reference that kernels and packers
+// are judged by. Pure functions; any thread.
+
+#ifndef QUIRE_FRONTENDS_FORMATS_DEQUANTIZE_H
+#define QUIRE_FRONTENDS_FORMATS_DEQUANTIZE_H
+
+#include "frontends/formats/NumberFormat.h"
+
+#include <cstddef>
+#include <span>
+
+namespace quire {
+
+/// Decodes `out.size()` values that start at a block border. `bytes` must hold
+/// exactly their blocks. Not for Int8Row (its scale is not in the stream).
+void dequantize(NumberFormat format, std::span<const std::byte> bytes,
+                std::span<float> out);
+
+float halfToFloat(uint16_t bits);
+uint16_t floatToHalf(float value); // round to nearest even
+float bfloat16ToFloat(uint16_t bits);
+uint16_t floatToBfloat16(float value); // round to nearest even, NaN kept
+
+} // namespace quire
+
+#endif
