@@ -55,7 +55,7 @@ function(quire_test name)
 endfunction()
 
 if(QUIRE_COMPILER)
-  find_package(LLVM 22 REQUIRED CONFIG HINTS /usr/lib/llvm-22)
+  find_package(LLVM 22.1 REQUIRED CONFIG HINTS /usr/lib/llvm-22)
   find_package(MLIR REQUIRED CONFIG HINTS /usr/lib/llvm-22)
   list(APPEND CMAKE_MODULE_PATH ${MLIR_CMAKE_DIR} ${LLVM_CMAKE_DIR})
   include(TableGen)
