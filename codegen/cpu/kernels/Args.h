@@ -1,0 +1,163 @@
+// What each hot kernel is called with. Generated code fills one of these
+// structs with constants and pointers and calls the kernel's two functions,
+//   int64_t <kernel>_tiles(const Args *);
+//   void    <kernel>_tile(const Args *, int64_t tile, std::byte *scratch);
+// which are inlined there, so that every constant is known where it is used.
+//
+// Every field is eight bytes wide (a pointer, an int64_t or a double) and the
+// order here is the order of codegen/cpu/KernelTable.cpp, which describes the
+// fields by name to the emitter; a test holds the two against each other.
+//
+// Kernels never collapse tokens: what is computed for a row depends on that
+// row alone, in an order that does not change with the number of rows, tiles
+// or workers.
+
+#ifndef QUIRE_CODEGEN_CPU_KERNELS_ARGS_H
+#define QUIRE_CODEGEN_CPU_KERNELS_ARGS_H
+
+#include "runtime/engine/StepAbi.h"
+
+namespace quire::cpu {
+
+/// Which rows a kernel runs over.
+enum RowSet : int64_t { kBatchRows = 0, kLogitRows = 1 };
+
+/// out[row] = scale * dequantised embedding row of the row's token.
+/// Kernels: embed_<weight format>. The table lies packed as for linear, so
+/// that a tied head shares it.
+struct EmbedArgs {
+  const QuireStep *step;
+  const std::byte *weight;
+  float *out; // [rows, features]
+  int64_t features;
+  int64_t vocabulary;
+  double scale;
+};
+
+/// out[row] = [cos(a_i) for i < half] ++ [sin(a_i) for i < half], both times
+/// amplitude, with a_i = f32(position) * inverseFrequency[i] rounded to f32.
+/// dynamicContext > 0: NTK-by-position: past that many positions the base is
+/// raised as in transformers' "dynamic" rope, from the row's own position.
+struct RopeTableArgs {
+  const QuireStep *step;
+  const float *inverseFrequency; // [half]
+  float *out;                    // [rows, 2 * half]
+  int64_t half;
+  double amplitude;
+  int64_t dynamicContext;
+  double dynamicBase;
+  double dynamicFactor;
+};
+
+/// Sum and norm: s = x + delta (delta may be null), then each section of
+/// `width` features is divided by its root mean square and multiplied by
+/// weight[width]. sum receives s where not null (it may be x itself).
+/// out receives the result as f32 where not null, quantized receives it as
+/// int8 activations in groups of `group` where not null.
+struct RmsNormArgs {
+  const QuireStep *step;
+  const float *x;      // [rows, features]
+  const float *delta;  // [rows, features] or null
+  const float *weight; // [width]
+  float *sum;          // [rows, features] or null
+  float *out;          // [rows, features] or null
+  std::byte *quantized;
+  int64_t features;
+  int64_t width;
+  double epsilon;
+  int64_t group; // 32 or 256; 0 when quantized is null
+  int64_t rowSet;
+};
+
+/// int8 activations from f32 ones. Kernel: quantize.
+struct QuantizeArgs {
+  const QuireStep *step;
+  const float *x; // [rows, features]
+  std::byte *quantized;
+  int64_t features;
+  int64_t group;
+  int64_t rowSet;
+};
+
+/// out[row, n] = sum over k of weight[n, k] * activation[row, k] + bias[n].
+/// Kernels: linear_<weight format>. activation is in the format that
+/// activationFormatFor(weight format) names.
+struct LinearArgs {
+  const QuireStep *step;
+  const std::byte *activation;
+  const std::byte *weight;
+  const float *bias; // [outputs] or null
+  float *out;        // [rows, outputs], rows outStride floats apart
+  int64_t inputs;
+  int64_t outputs;
+  int64_t outStride;
+  int64_t rowSet;
+};
+
+/// out[row, n] = f(gate[n] . a) * (up[n] . a). Kernels:
+/// gated_linear_<weight format>; f by `activationKind`.
+enum ActivationKind : int64_t { kSilu = 0, kGeluTanh = 1, kGelu = 2 };
+struct GatedLinearArgs {
+  const QuireStep *step;
+  const std::byte *activation;
+  const std::byte *gate;
+  const std::byte *up;
+  float *out; // [rows, outputs]
+  int64_t inputs;
+  int64_t outputs;
+  int64_t outStride;
+  int64_t activationKind;
+  int64_t rowSet;
+};
+
+/// Writes each live row's keys and values into its cache slot.
+/// Kernels: kv_append_<cache format> (f32, f16, bf16).
+struct KvAppendArgs {
+  const QuireStep *step;
+  const QuireLayer *layer;
+  const float *key;   // [rows, kvHeads * keyDim], rows keyStride floats apart
+  const float *value; // [rows, kvHeads * valueDim]
+  int64_t keyStride;
+  int64_t valueStride;
+  int64_t group; // cache group
+  int64_t kvHeads;
+  int64_t keyDim;
+  int64_t valueDim;
+  int64_t pageSize;
+  int64_t groupLayers;
+};
+
+/// Paged attention with online softmax over blocks of keys that start at
+/// absolute positions (multiples of 64), in ascending order.
+/// window > 0: the last `window` positions, the row's own included.
+/// softcap > 0: scores become softcap * tanh(score / softcap).
+/// Kernels: attention_<cache format>.
+struct AttentionArgs {
+  const QuireStep *step;
+  const QuireLayer *layer;
+  const float *query; // [rows, heads * keyDim], rows queryStride floats apart
+  float *out;         // [rows, heads * valueDim]
+  int64_t queryStride;
+  int64_t group;
+  int64_t heads;
+  int64_t kvHeads;
+  int64_t keyDim;
+  int64_t valueDim;
+  int64_t pageSize;
+  int64_t groupLayers;
+  int64_t window;
+  double scale;
+  double softcap;
+};
+
+/// out[i] = x[logitRow[i]]. Kernel: gather_logit_rows.
+struct GatherArgs {
+  const QuireStep *step;
+  const float *x; // [rows, features]
+  float *out;     // [logitRows, features]
+  int64_t features;
+};
+
+} // namespace quire::cpu
+
+#endif
