@@ -1,0 +1,119 @@
+// The frame of a model: parameters, cache groups, the layer loop, and the
+// first and last op of a step.
+
+#ifndef QUIRE_IR_LM_MODELOPS_TD
+#define QUIRE_IR_LM_MODELOPS_TD
+
+include "ir/lm/LmTypes.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Lm_ParamOp : Lm_Op<"param", [Symbol]> {
+  let summary = "names a parameter and where its bytes come from";
+  let description = [{
+    `source` is the tensor's name in the checkpoint, with `{}` where the layer
+    number goes. A parameter with a `layers` dimension has one tensor a layer,
+    numbered absolutely; `formats` holds one number format a layer (or a
+    single one where all agree, or for a parameter without layers).
+    `row_begin` takes rows [row_begin, row_begin + shape[0]) of the source, for
+    tensors that the checkpoint stores fused.
+
+    - C1: `shape` has one or two positive dimensions.
+    - C2: `formats` has one entry, or `layers` entries.
+    - C3: `{}` appears in `source` exactly when `layers` is given.
+
+    Example:
+    ```mlir
+    lm.param @attn_q source "blk.{}.attn_q.weight" shape [1536, 1536] formats [q4_k] layers 28
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$source,
+                       DenseI64ArrayAttr:$shape,
+                       ArrayAttr:$formats, // of StrAttr
+                       OptionalAttr<I64Attr>:$layers,
+                       DefaultValuedAttr<I64Attr, "0">:$row_begin);
+  let assemblyFormat = [{
+    $sym_name `source` $source `shape` $shape `formats` $formats
+    (`layers` $layers^)? attr-dict
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Format in layer `layer` (ignored where all agree).
+    NumberFormat formatOf(int64_t layer);
+  }];
+}
+
+def Lm_CacheGroupOp : Lm_Op<"cache_group", [Symbol]> {
+  let summary = "layers that keep the same tokens in the same format";
+  let description = [{
+    They have pages and a page table of their own. `layers` lists the model's
+    layers in the group; a layer's place in the list is its place in a page.
+
+    Example:
+    ```mlir
+    lm.cache_group @global : !lm.kv<heads = 2, key = 128, value = 128, format = bf16, page = 16, window = 0> layers [0, 1, 2]
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<Lm_Kv>:$type,
+                       DenseI64ArrayAttr:$layers);
+  let assemblyFormat = "$sym_name `:` $type `layers` $layers attr-dict";
+  let hasVerifier = 1;
+}
+
+def Lm_LayersOp : Lm_Op<"layers", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "the loop over layers";
+  let description = [{
+    Runs layer functions one after the other on the carried rows: step i calls
+    `kinds[which[i]]` with the rows, the captured values and layer number
+    `indices[i]`. Passes may thin the list or reorder it; it is data.
+
+    - C1: `which` and `indices` have the same length; `which` indexes `kinds`.
+    - C2: each kind is a function (rows, captures..., index) -> rows.
+
+    Example:
+    ```mlir
+    %y = lm.layers %x captures(%batch, %rope : !lm.batch, tensor<?x128xf32>)
+           kinds [@dense] which [0, 0] indices [0, 1] : tensor<?x1536xf32>
+    ```
+  }];
+  let arguments = (ins Lm_Rows:$input, Variadic<AnyType>:$captures,
+                       FlatSymbolRefArrayAttr:$kinds, DenseI64ArrayAttr:$which,
+                       DenseI64ArrayAttr:$indices);
+  let results = (outs Lm_Rows:$output);
+  let assemblyFormat = [{
+    $input `captures` `(` $captures `:` type($captures) `)`
+    `kinds` $kinds `which` $which `indices` $indices attr-dict
+    `:` type($output)
+  }];
+  let hasVerifier = 1;
+}
+
+def Lm_EmbedOp : Lm_Op<"embed", [Pure]> {
+  let summary = "embedding rows of the batch's tokens, times a scale";
+  let description = [{
+    Example:
+    ```mlir
+    %x = lm.embed %batch, %w {scale = 1.0 : f64} : !lm.weight<[49152, 576], q4_1> -> tensor<?x576xf32>
+    ```
+  }];
+  let arguments = (ins Lm_Batch:$batch, Lm_Weight:$weight,
+                       DefaultValuedAttr<F64Attr, "1.0">:$scale);
+  let results = (outs Lm_Rows:$output);
+  let assemblyFormat = [{
+    $batch `,` $weight attr-dict `:` type($weight) `->` type($output)
+  }];
+  let hasVerifier = 1;
+}
+
+def Lm_SelectLogitRowsOp : Lm_Op<"select_logit_rows", [Pure]> {
+  let summary = "keeps only the rows whose logits the step asks for";
+  let description = [{
+    Example: `%y = lm.select_logit_rows %x, %batch : tensor<?x576xf32>`
+  }];
+  let arguments = (ins Lm_Rows:$input, Lm_Batch:$batch);
+  let results = (outs Lm_Rows:$output);
+  let assemblyFormat = "$input `,` $batch attr-dict `:` type($output)";
+  let hasVerifier = 1;
+}
+
+#endif

@@ -1,0 +1,107 @@
+// Types of `lm` and the enums they are made of.
+
+#ifndef QUIRE_IR_LM_TYPES_TD
+#define QUIRE_IR_LM_TYPES_TD
+
+include "ir/lm/LmDialect.td"
+
+class Lm_Enum<string name, string summary, list<I32EnumAttrCase> cases>
+    : I32EnumAttr<name, summary, cases> {
+  let cppNamespace = "::quire::lm";
+}
+
+// Names as in frontends/formats/NumberFormat.h; a test holds the two lists
+// against each other.
+def Lm_NumberFormat : Lm_Enum<"NumberFormat", "how a tensor's values are stored", [
+  I32EnumAttrCase<"F32", 0, "f32">, I32EnumAttrCase<"F16", 1, "f16">,
+  I32EnumAttrCase<"BF16", 2, "bf16">, I32EnumAttrCase<"Q4_0", 3, "q4_0">,
+  I32EnumAttrCase<"Q4_1", 4, "q4_1">, I32EnumAttrCase<"Q5_0", 5, "q5_0">,
+  I32EnumAttrCase<"Q5_1", 6, "q5_1">, I32EnumAttrCase<"Q8_0", 7, "q8_0">,
+  I32EnumAttrCase<"Q2_K", 8, "q2_k">, I32EnumAttrCase<"Q3_K", 9, "q3_k">,
+  I32EnumAttrCase<"Q4_K", 10, "q4_k">, I32EnumAttrCase<"Q5_K", 11, "q5_k">,
+  I32EnumAttrCase<"Q6_K", 12, "q6_k">, I32EnumAttrCase<"Int8Row", 13, "int8">,
+  I32EnumAttrCase<"Int4Sym", 14, "int4">, I32EnumAttrCase<"Int4Asym", 15, "int4a">
+]>;
+
+def Lm_ActivationFormat : Lm_Enum<"ActivationFormat", "how a product's input is stored", [
+  I32EnumAttrCase<"F32", 0, "f32">,
+  I32EnumAttrCase<"Int8By32", 1, "int8_by_32">,
+  I32EnumAttrCase<"Int8By256", 2, "int8_by_256">
+]>;
+
+def Lm_Nonlinearity : Lm_Enum<"Nonlinearity", "activation function of an MLP", [
+  I32EnumAttrCase<"Silu", 0, "silu">,
+  I32EnumAttrCase<"GeluTanh", 1, "gelu_tanh">,
+  I32EnumAttrCase<"Gelu", 2, "gelu">
+]>;
+
+def Lm_Batch : Lm_Type<"Batch", "batch"> {
+  let summary = "the rows of one step";
+  let description = [{
+    For every row: token, position, sequence, role (prompt or generated),
+    cache slot (−1: a dead row), number of committed tokens before it, and the
+    slots of its uncommitted ancestors in position order. Also which rows'
+    logits are wanted.
+  }];
+}
+
+def Lm_Weight : Lm_Type<"Weight", "weight"> {
+  let summary = "a matrix or vector of parameters and its number format";
+  let description = [{
+    Shape `[outputs, inputs]` or `[features]`. The format says how the values
+    are stored; the values themselves are the dequantised reals.
+
+    Example: `!lm.weight<[1536, 8960], q4_k>`
+  }];
+  let parameters = (ins ArrayRefParameter<"int64_t">:$shape,
+                        EnumParameter<Lm_NumberFormat>:$format);
+  let assemblyFormat = "`<` `[` $shape `]` `,` $format `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    bool isVector() const { return getShape().size() == 1; }
+    /// Outputs of a matrix, features of a vector.
+    int64_t getRows() const { return getShape().front(); }
+    /// Inputs of a matrix.
+    int64_t getColumns() const { return getShape().back(); }
+  }];
+}
+
+def Lm_Activation : Lm_Type<"Activation", "activation"> {
+  let summary = "rows of activations rounded for a quantised product";
+  let description = [{
+    `[tokens, features]` signed 8-bit integers with one f32 scale per group of
+    32 or 256 features of a row: scale = max|x| / 127, value = round to nearest
+    even of x / scale.
+
+    Example: `!lm.activation<1536, int8_by_32>`
+  }];
+  let parameters = (ins "int64_t":$features,
+                        EnumParameter<Lm_ActivationFormat>:$format);
+  let assemblyFormat = "`<` $features `,` $format `>`";
+}
+
+def Lm_Kv : Lm_Type<"Kv", "kv"> {
+  let summary = "one layer's part of the paged key/value cache";
+  let description = [{
+    What the cache holds of a token (`heads` keys of `key` values and as many
+    values of `value`, keys after rotation), in which format, in pages of how
+    many tokens, and the sliding window outside which pages are released
+    (0: all tokens are kept).
+
+    Example: `!lm.kv<heads = 2, key = 128, value = 128, format = bf16, page = 16, window = 0>`
+  }];
+  let parameters = (ins "int64_t":$heads, "int64_t":$key, "int64_t":$value,
+                        EnumParameter<Lm_NumberFormat>:$format,
+                        "int64_t":$page, "int64_t":$window);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+// [tokens, features] of f32.
+def Lm_Rows : TypeConstraint<
+    CPred<"::quire::lm::isRowsType($_self)">, "rows: tensor<?xFxf32>",
+    "::mlir::RankedTensorType">;
+def Lm_RowsOrActivation : AnyTypeOf<[Lm_Rows, Lm_Activation],
+                                    "rows or quantised activations">;
+
+#endif

@@ -1,0 +1,72 @@
+// Weights as values: loading a parameter and the expressions that passes build
+// on it. They are evaluated once, when the engine is written, layer by layer.
+
+#ifndef QUIRE_IR_LM_WEIGHTOPS_TD
+#define QUIRE_IR_LM_WEIGHTOPS_TD
+
+include "ir/lm/LmTypes.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Lm_LoadParamOp : Lm_Op<"load_param", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "the value of a parameter, in the layer at hand";
+  let description = [{
+    - C1: the symbol is an `lm.param` of the same shape.
+    - C2: `layer` is given exactly when the parameter has layers.
+
+    The format in the result type is the parameter's format in every layer
+    that the enclosing function is called for (checked by `lm.layers`).
+
+    Example: `%w = lm.load_param @attn_q[%layer] : !lm.weight<[1536, 1536], q4_k>`
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$param, Optional<Index>:$layer);
+  let results = (outs Lm_Weight:$weight);
+  let assemblyFormat = "$param (`[` $layer^ `]`)? attr-dict `:` type($weight)";
+}
+
+class Lm_WeightTransform<string mnemonic, list<Trait> traits = []>
+    : Lm_Op<mnemonic, [Pure] # traits> {
+  let results = (outs Lm_Weight:$output);
+}
+
+def Lm_UnpermuteRotaryOp : Lm_WeightTransform<"unpermute_rotary", [SameOperandsAndResultType]> {
+  let summary = "puts the rows of each head from interleaved to half-split order";
+  let description = [{
+    Some files store query and key rows so that rotary pairs are neighbours:
+    row 2i + j of a head (j in {0, 1}) there is row j * (dim/2) + i here. Rows
+    move whole, so block formats keep their values. Takes a matrix or a bias.
+
+    - C1: rows are a multiple of `head_dim`, which is even.
+
+    Example: `%q = lm.unpermute_rotary %w {head_dim = 64 : i64} : !lm.weight<[576, 576], q4_1>`
+  }];
+  let arguments = (ins Lm_Weight:$input, I64Attr:$head_dim);
+  let assemblyFormat = "$input attr-dict `:` type($output)";
+  let hasVerifier = 1;
+}
+
+def Lm_AffineWeightOp : Lm_WeightTransform<"affine_weight"> {
+  let summary = "weight * scale + offset, in f32";
+  let description = [{
+    Example: Gemma stores norm weights minus one:
+    `%n = lm.affine_weight %w {scale = 1.0 : f64, offset = 1.0 : f64} : !lm.weight<[640], bf16> -> !lm.weight<[640], f32>`
+  }];
+  let arguments = (ins Lm_Weight:$input, F64Attr:$scale, F64Attr:$offset);
+  let assemblyFormat = "$input attr-dict `:` type($input) `->` type($output)";
+}
+
+def Lm_ConvertWeightOp : Lm_WeightTransform<"convert_weight"> {
+  let summary = "the same weight stored in another number format";
+  let description = [{
+    Rounds where the new format cannot hold a value. `int8`: one scale per
+    output row, max|w| / 127. `int4`: groups of 32 along the inputs, f16 scale,
+    value = scale * (q - 8). `int4a`: value = scale * q + minimum.
+
+    Example: `%q = lm.convert_weight %w : !lm.weight<[576, 576], bf16> -> !lm.weight<[576, 576], int8>`
+  }];
+  let arguments = (ins Lm_Weight:$input);
+  let assemblyFormat = "$input attr-dict `:` type($input) `->` type($output)";
+  let hasVerifier = 1;
+}
+
+#endif
