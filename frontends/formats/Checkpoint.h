@@ -30,8 +30,9 @@ public:
   virtual const TensorView *find(std::string_view name) const = 0;
   virtual const std::vector<TensorView> &tensors() const = 0;
   /// HuggingFace: config.json as it stands. Gguf: one flat object of the
-  /// metadata ("llama.block_count": 30, ...); arrays longer than 64 elements
-  /// (vocabularies) are left out and read through GgufFile instead.
+  /// metadata ("llama.block_count": 30, ...); arrays longer than 1024 elements
+  /// (vocabularies) and text beyond 1 MiB are left out and read through
+  /// GgufFile::metadata() instead.
   virtual const nlohmann::json &config() const = 0;
 };
 

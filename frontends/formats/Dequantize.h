@@ -8,12 +8,14 @@
 #include "frontends/formats/NumberFormat.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 namespace quire {
 
 /// Decodes `out.size()` values that start at a block border. `bytes` must hold
 /// exactly their blocks. Not for Int8Row (its scale is not in the stream).
+/// GGML formats give the bits of llama.cpp's own conversion.
 void dequantize(NumberFormat format, std::span<const std::byte> bytes,
                 std::span<float> out);
 
@@ -21,6 +23,8 @@ float halfToFloat(uint16_t bits);
 uint16_t floatToHalf(float value); // round to nearest even
 float bfloat16ToFloat(uint16_t bits);
 uint16_t floatToBfloat16(float value); // round to nearest even, NaN kept
+float float8E4M3ToFloat(uint8_t bits); // the finite-only form: no infinities
+float float8E5M2ToFloat(uint8_t bits);
 
 } // namespace quire
 
