@@ -1,0 +1,201 @@
+"""The tiny random checkpoints: one entry per way a decoder can differ.
+
+A variant is a config.json exactly as a published model would spell it, so the
+spelling itself is under test. `how` says what the reference needs:
+  stepwise     logits come from decoding token by token (dynamic rope, where a
+               row's table depends on its own position)
+  reads_as     fields to change for transformers, where it no longer reads an
+               old spelling itself
+  max_context  the context the engine must be compiled for (longrope picks its
+               table by it)
+To add a variant, add an entry; keep the context below 128 tokens.
+"""
+
+BASE = {
+    "vocab_size": 512, "hidden_size": 64, "intermediate_size": 96,
+    "num_hidden_layers": 2, "num_attention_heads": 4,
+    "num_key_value_heads": 2, "max_position_embeddings": 256,
+    "hidden_act": "silu", "rms_norm_eps": 1e-5, "rope_theta": 10000.0,
+    "tie_word_embeddings": False, "bos_token_id": 1, "eos_token_id": 2,
+    "pad_token_id": 0,
+}
+
+HALF = 8  # rotary pairs of a head of 16
+
+LLAMA3 = {"factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+          "original_max_position_embeddings": 64}
+YARN = {"factor": 4.0, "original_max_position_embeddings": 32}
+
+
+def variant(model_type, architecture, drop=(), how=None, **fields):
+    config = {"model_type": model_type, "architectures": [architecture],
+              **BASE, **fields}
+    for name in drop:
+        del config[name]
+    return {"config": config, "how": how or {}}
+
+
+def llama(**fields):
+    return variant("llama", "LlamaForCausalLM", **fields)
+
+
+def mistral(**fields):
+    return variant("mistral", "MistralForCausalLM", **fields)
+
+
+def qwen2(**fields):
+    return variant("qwen2", "Qwen2ForCausalLM", **fields)
+
+
+def qwen3(**fields):
+    return variant("qwen3", "Qwen3ForCausalLM", head_dim=32, **fields)
+
+
+def gemma2(**fields):
+    return variant("gemma2", "Gemma2ForCausalLM", **{
+        "hidden_activation": "gelu_pytorch_tanh",
+        "hidden_act": "gelu_pytorch_tanh", "head_dim": 32,
+        "query_pre_attn_scalar": 24, "sliding_window": 16,
+        "attn_logit_softcapping": 5.0, "final_logit_softcapping": 10.0,
+        "rms_norm_eps": 1e-6, "tie_word_embeddings": True, **fields})
+
+
+def gemma3(**fields):
+    return variant("gemma3_text", "Gemma3ForCausalLM", **{
+        "hidden_activation": "gelu_pytorch_tanh", "head_dim": 32,
+        "num_hidden_layers": 3, "num_key_value_heads": 1,
+        "query_pre_attn_scalar": 24, "sliding_window": 16,
+        "attn_logit_softcapping": None, "final_logit_softcapping": None,
+        "rms_norm_eps": 1e-6, "tie_word_embeddings": True, **fields})
+
+
+def phi3(**fields):
+    return variant("phi3", "Phi3ForCausalLM", **{
+        "original_max_position_embeddings": 256, "sliding_window": None,
+        **fields})
+
+
+def granite(**fields):
+    return variant("granite", "GraniteForCausalLM", **{
+        "embedding_multiplier": 3.0, "attention_multiplier": 0.2,
+        "residual_multiplier": 0.4, "logits_scaling": 2.0,
+        "attention_bias": False, "mlp_bias": False, **fields})
+
+
+def olmo2(**fields):
+    return variant("olmo2", "Olmo2ForCausalLM", attention_bias=False, **fields)
+
+
+def ramp(low, high, pairs):
+    """Factors that grow from low to high, one per rotary pair."""
+    return [round(low + (high - low) * i / (pairs - 1), 4)
+            for i in range(pairs)]
+
+
+def longrope(pairs, kind="longrope"):
+    return {"type": kind, "short_factor": ramp(1.0, 1.5, pairs),
+            "long_factor": ramp(1.2, 6.0, pairs)}
+
+
+VARIANTS = {
+    # Llama: heads, ties, biases.
+    "llama-gqa": llama(),
+    "llama-mha-tied": llama(num_key_value_heads=4, tie_word_embeddings=True),
+    "llama-mqa-3-layers": llama(num_key_value_heads=1, num_hidden_layers=3),
+    "llama-biases": llama(attention_bias=True, mlp_bias=True),
+    "llama-wide-heads": llama(head_dim=32),
+    "llama-narrow-heads": llama(hidden_size=128, head_dim=16),
+    # Llama: every spelling of the rotary table.
+    "llama-rope-null": llama(rope_scaling=None, rope_theta=500000.0),
+    "llama-rope-default": llama(rope_scaling={"rope_type": "default"}),
+    "llama-rope-linear-legacy": llama(
+        rope_scaling={"type": "linear", "factor": 2.0}),
+    "llama-rope-linear": llama(
+        rope_scaling={"rope_type": "linear", "factor": 4.0}),
+    "llama-rope-parameters": llama(
+        drop=["rope_theta"], rope_parameters={
+            "rope_type": "linear", "factor": 2.0, "rope_theta": 5000.0}),
+    "llama-rope-llama3": llama(
+        rope_theta=500000.0, rope_scaling={"rope_type": "llama3", **LLAMA3}),
+    "llama-rope-llama3-parameters": llama(
+        drop=["rope_theta"], tie_word_embeddings=True, rope_parameters={
+            "rope_type": "llama3", "rope_theta": 10000.0, **LLAMA3}),
+    "llama-rope-yarn": llama(rope_scaling={"rope_type": "yarn", **YARN}),
+    "llama-rope-yarn-legacy": llama(
+        rope_scaling={"type": "yarn", "beta_fast": 16.0, "beta_slow": 2.0,
+                      **YARN}),
+    "llama-rope-yarn-factor-1": llama(
+        rope_scaling={"rope_type": "yarn", "attention_factor": 1.0, **YARN}),
+    "llama-rope-yarn-factor-half": llama(
+        rope_scaling={"rope_type": "yarn", "attention_factor": 0.5, **YARN}),
+    "llama-rope-yarn-mscale": llama(
+        rope_scaling={"rope_type": "yarn", "mscale": 0.8,
+                      "mscale_all_dim": 0.5, **YARN}),
+    "llama-rope-yarn-no-truncate": llama(
+        rope_scaling={"rope_type": "yarn", "truncate": False, **YARN}),
+    "llama-rope-dynamic": llama(
+        max_position_embeddings=32, how={"stepwise": True},
+        rope_scaling={"rope_type": "dynamic", "factor": 2.0}),
+    "llama-rope-dynamic-legacy": llama(
+        max_position_embeddings=32, how={"stepwise": True},
+        rope_scaling={"type": "dynamic", "factor": 4.0}),
+    # Mistral.
+    "mistral": mistral(sliding_window=None, head_dim=32),
+    "mistral-window": mistral(sliding_window=16),
+    # Qwen.
+    "qwen2-tied": qwen2(tie_word_embeddings=True, rope_theta=1000000.0,
+                        use_sliding_window=False, sliding_window=16,
+                        max_window_layers=1),
+    "qwen2-yarn": qwen2(rope_scaling={"type": "yarn", **YARN}),
+    "qwen2-window": qwen2(num_hidden_layers=3, use_sliding_window=True,
+                          sliding_window=16, max_window_layers=1),
+    "qwen3": qwen3(attention_bias=False),
+    "qwen3-bias-tied": qwen3(attention_bias=True, tie_word_embeddings=True,
+                             num_key_value_heads=1),
+    # Gemma.
+    "gemma2": gemma2(),
+    "gemma2-untied-3-layers": gemma2(num_hidden_layers=3,
+                                     tie_word_embeddings=False),
+    "gemma3": gemma3(sliding_window_pattern=3, rope_theta=1000000.0,
+                     rope_local_base_freq=10000.0),
+    "gemma3-layer-types": gemma3(
+        layer_types=["sliding_attention", "full_attention",
+                     "sliding_attention"],
+        rope_theta=100000.0, rope_local_base_freq=5000.0,
+        rope_scaling={"rope_type": "linear", "factor": 8.0}),
+    "gemma3-rope-parameters": gemma3(
+        drop=["rope_theta"],
+        layer_types=["sliding_attention", "sliding_attention",
+                     "full_attention"],
+        rope_parameters={
+            "sliding_attention": {"rope_type": "default",
+                                  "rope_theta": 10000.0},
+            "full_attention": {"rope_type": "linear", "factor": 8.0,
+                               "rope_theta": 1000000.0}}),
+    # Phi.
+    "phi3": phi3(num_key_value_heads=4, rope_scaling=None),
+    "phi3-window": phi3(sliding_window=16, rope_scaling=None),
+    "phi3-partial": phi3(partial_rotary_factor=0.5, rope_scaling=None,
+                         tie_word_embeddings=True),
+    "phi3-longrope-short": phi3(
+        original_max_position_embeddings=128, max_position_embeddings=512,
+        rope_scaling=longrope(HALF), how={"max_context": 128}),
+    "phi3-longrope-long": phi3(
+        original_max_position_embeddings=32, max_position_embeddings=256,
+        rope_scaling=longrope(HALF), how={"max_context": 256}),
+    "phi3-longrope-su": phi3(
+        original_max_position_embeddings=32, max_position_embeddings=256,
+        rope_scaling=longrope(HALF, "su"),
+        how={"max_context": 256,
+             "reads_as": {"rope_scaling": longrope(HALF)}}),
+    "phi4-mini": phi3(
+        partial_rotary_factor=0.75, tie_word_embeddings=True,
+        original_max_position_embeddings=32, max_position_embeddings=256,
+        rope_scaling=longrope(6), how={"max_context": 256}),
+    # Granite and OLMo 2.
+    "granite": granite(tie_word_embeddings=True),
+    "granite-biases": granite(attention_bias=True, mlp_bias=True,
+                              num_key_value_heads=1),
+    "olmo2": olmo2(),
+    "olmo2-mha": olmo2(num_key_value_heads=4, tie_word_embeddings=True),
+}
