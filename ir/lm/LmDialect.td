@@ -20,7 +20,7 @@ def Lm_Dialect : Dialect {
     `@step`.
   }];
   let useDefaultTypePrinterParser = 1;
-  let extraClassDeclaration = "void registerOps();";
+  let useDefaultAttributePrinterParser = 1;
 }
 
 class Lm_Op<string mnemonic, list<Trait> traits = []>

@@ -1,0 +1,254 @@
+#include "runtime/exec/WorkerPool.h"
+
+#include "absl/strings/str_cat.h"
+#include "ir/rt/Layout.h"
+#include "runtime/engine/StatusMacros.h"
+#include "runtime/exec/CpuTopology.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace quire {
+
+namespace {
+
+constexpr int kMaxWorkers = 1024;
+
+int64_t nowNanoseconds() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+/// Records one worker's part of a launch when profiles are on.
+class SampleScope {
+public:
+  SampleScope(bool on, std::mutex &mutex, std::vector<LaunchSample> &out,
+              int32_t launch, int32_t worker)
+      : on(on), mutex(mutex), out(out),
+        sample{launch, worker, 0, on ? nowNanoseconds() : 0, 0} {}
+  ~SampleScope() {
+    if (on) {
+      sample.endNanoseconds = nowNanoseconds();
+      std::lock_guard lock(mutex);
+      out.push_back(sample);
+    }
+  }
+  void addTiles(int64_t tiles) { sample.tiles += tiles; }
+
+private:
+  bool on;
+  std::mutex &mutex;
+  std::vector<LaunchSample> &out;
+  LaunchSample sample;
+};
+
+} // namespace
+
+absl::StatusOr<std::unique_ptr<WorkerPool>>
+WorkerPool::create(const WorkerPoolOptions &options) {
+  if (options.workers < 0 || options.workers > kMaxWorkers ||
+      options.scratchBytes < 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the number of threads must be between 0 (automatic) and ",
+                     kMaxWorkers, ", got ", options.workers));
+  }
+  std::vector<int> cores = usableCores();
+  int count = options.workers > 0 ? options.workers : defaultWorkers(cores);
+  std::unique_ptr<WorkerPool> pool(new WorkerPool(options));
+  pool->scratchStride = layout::alignUp(options.scratchBytes);
+  QUIRE_ASSIGN_OR_RETURN(
+      pool->scratch,
+      AnonymousMemory::allocate(count * pool->scratchStride, "scratch"));
+  pool->ring = std::make_unique<LaunchRing>(count);
+  for (int i = 0; i < count; ++i) {
+    auto worker = std::make_unique<QuireWorker>();
+    worker->pool = pool.get();
+    worker->index = i;
+    worker->scratch = pool->scratch.data() + i * pool->scratchStride;
+    worker->nextLaunch = LaunchRing::kSlots;
+    pool->team.push_back(std::move(worker));
+  }
+  for (int i = 1; i < count; ++i) {
+    QuireWorker &worker = *pool->team[i];
+    pool->threads.emplace_back(
+        [owner = pool.get(), &worker] { owner->loop(worker); });
+    if (options.pin) {
+      // Worker 0 is the caller's thread, which is not ours to pin; it is left
+      // the first core.
+      pinThread(pool->threads.back(), cores[i % cores.size()]);
+    }
+  }
+  return pool;
+}
+
+WorkerPool::~WorkerPool() {
+  stopping.store(true);
+  publish(nullptr, nullptr, 0);
+  for (std::thread &thread : threads) {
+    thread.join();
+  }
+}
+
+uint64_t WorkerPool::publish(QuireStepFn function, const QuireStep *step,
+                             uint64_t firstLaunch) {
+  // A seqlock without fences: a reader that sees a field of this step also
+  // sees the odd version, because fields are stored with release.
+  uint64_t version = descriptor.version.load(std::memory_order_relaxed);
+  descriptor.version.store(version + 1, std::memory_order_relaxed);
+  descriptor.function.store(function, std::memory_order_release);
+  descriptor.step.store(step, std::memory_order_release);
+  descriptor.firstLaunch.store(firstLaunch, std::memory_order_release);
+  descriptor.version.exchange(version + 2, std::memory_order_seq_cst);
+  stepPublished.wakeAll();
+  return version + 2;
+}
+
+void WorkerPool::run(QuireStepFn function, const QuireStep *step) {
+  QuireWorker &self = *team[0];
+  if (team.size() == 1) {
+    static constexpr QuireWorkerApi kApi = {launchAlone, barrierAlone};
+    function(step, &kApi, &self);
+    return;
+  }
+  static constexpr QuireWorkerApi kApi = {launch, barrier};
+  publish(function, step, self.nextLaunch);
+  self.firstUnseen = self.nextLaunch;
+  function(step, &kApi, &self);
+  barrier(&self);
+}
+
+void WorkerPool::loop(QuireWorker &worker) {
+  static constexpr QuireWorkerApi kApi = {launch, barrier};
+  std::chrono::microseconds spin(options.spinMicroseconds);
+  uint64_t seen = 0;
+  while (true) {
+    uint64_t version = 0;
+    stepPublished.wait(spin, [&] {
+      version = descriptor.version.load(std::memory_order_seq_cst);
+      return version != seen && version % 2 == 0;
+    });
+    QuireStepFn function = descriptor.function.load(std::memory_order_acquire);
+    const QuireStep *step = descriptor.step.load(std::memory_order_acquire);
+    uint64_t first = descriptor.firstLaunch.load(std::memory_order_acquire);
+    if (descriptor.version.load(std::memory_order_relaxed) != version) {
+      continue; // a newer step came in between: take that one
+    }
+    seen = version;
+    if (stopping.load(std::memory_order_acquire)) {
+      return;
+    }
+    if (function) {
+      worker.nextLaunch = worker.firstUnseen = first;
+      function(step, &kApi, &worker);
+    }
+    worker.finishedVersion.exchange(version, std::memory_order_seq_cst);
+    workerIdle.wakeAll();
+  }
+}
+
+void WorkerPool::quiesce() {
+  // An empty step: a worker that has seen it is inside none.
+  if (threads.empty()) {
+    return;
+  }
+  uint64_t version = publish(nullptr, nullptr, 0);
+  for (size_t i = 1; i < team.size(); ++i) {
+    workerIdle.wait(std::chrono::microseconds(options.spinMicroseconds), [&] {
+      return team[i]->finishedVersion.load(std::memory_order_seq_cst) ==
+             version;
+    });
+  }
+}
+
+void WorkerPool::launchAlone(QuireWorker *worker, int32_t launch,
+                             QuireTileCountFn count, QuireTileFn tile,
+                             const QuireStep *step, const QuireLayer *layer) {
+  WorkerPool &pool = *worker->pool;
+  SampleScope sample(pool.recording.load(std::memory_order_relaxed),
+                     pool.samplesMutex, pool.samples, launch, 0);
+  int64_t tiles = count(step, layer);
+  for (int64_t i = 0; i < tiles; ++i) {
+    tile(step, layer, i, worker->scratch);
+  }
+  sample.addTiles(tiles);
+}
+
+void WorkerPool::launch(QuireWorker *worker, int32_t launch,
+                        QuireTileCountFn count, QuireTileFn tile,
+                        const QuireStep *step, const QuireLayer *layer) {
+  WorkerPool &pool = *worker->pool;
+  LaunchRing &ring = *pool.ring;
+  uint64_t number = worker->nextLaunch++;
+  LaunchRing::State state = ring.state(number);
+  if (state == LaunchRing::State::NotOpen) {
+    uint64_t before = number - LaunchRing::kSlots;
+    pool.launchOver.wait(
+        std::chrono::microseconds(pool.options.spinMicroseconds),
+        [&] { return ring.state(before) == LaunchRing::State::Over; });
+    if (ring.tryOpen(number)) {
+      ring.open(number, count(step, layer));
+    }
+  }
+  for (int looks = 0;
+       (state = ring.state(number)) == LaunchRing::State::Opening; ++looks) {
+    spinPause();
+    if (looks > 1000) {
+      std::this_thread::yield(); // the opener lost its core
+    }
+  }
+  uint64_t units = 0;
+  if (state == LaunchRing::State::Over || !ring.units(number, units)) {
+    return;
+  }
+  SampleScope sample(pool.recording.load(std::memory_order_relaxed),
+                     pool.samplesMutex, pool.samples, launch, worker->index);
+  int shares = pool.workers();
+  for (int i = 0; i < shares; ++i) {
+    int share = worker->index + i;
+    share = share < shares ? share : share - shares;
+    for (int64_t unit = ring.take(number, share, units); unit >= 0;
+         unit = ring.take(number, share, units)) {
+      int64_t begin = unit;
+      int64_t end = unit + 1;
+      if (units > LaunchRing::kMaxUnits / 2) {
+        ring.tilesOf(number, unit, begin, end);
+      }
+      for (int64_t i = begin; i < end; ++i) {
+        tile(step, layer, i, worker->scratch);
+      }
+      sample.addTiles(end - begin);
+      if (ring.finish(number)) {
+        pool.launchOver.wakeAll();
+      }
+    }
+  }
+}
+
+void WorkerPool::barrier(QuireWorker *worker) {
+  WorkerPool &pool = *worker->pool;
+  std::chrono::microseconds spin(pool.options.spinMicroseconds);
+  for (; worker->firstUnseen != worker->nextLaunch; ++worker->firstUnseen) {
+    uint64_t number = worker->firstUnseen;
+    if (pool.ring->state(number) != LaunchRing::State::Over) {
+      pool.launchOver.wait(spin, [&] {
+        return pool.ring->state(number) == LaunchRing::State::Over;
+      });
+    }
+  }
+}
+
+void WorkerPool::barrierAlone(QuireWorker *) {}
+
+std::vector<LaunchSample> WorkerPool::takeSamples() {
+  std::lock_guard lock(samplesMutex);
+  return std::exchange(samples, {});
+}
+
+void WorkerPool::addTo(Ledger &ledger) const {
+  ledger.add({"executor", "scratch",
+              absl::StrCat(team.size(), " workers x ", scratchStride, " bytes"),
+              scratch.bytes()});
+}
+
+} // namespace quire

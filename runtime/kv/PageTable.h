@@ -1,0 +1,54 @@
+// Which pages hold one sequence's tokens, for every cache group. Owns one
+// reference on each page it lists and gives them back when destroyed. The
+// engine's thread only.
+//
+// `reserve` makes a range of positions writable: it allocates missing pages
+// and copies pages that another table shares, so that whoever else holds the
+// page never sees a change.
+
+#ifndef QUIRE_RUNTIME_KV_PAGETABLE_H
+#define QUIRE_RUNTIME_KV_PAGETABLE_H
+
+#include "runtime/kv/BlockPool.h"
+
+#include <vector>
+
+namespace quire {
+
+class PageTable {
+public:
+  explicit PageTable(BlockPool &pool);
+  PageTable(PageTable &&other) noexcept;
+  PageTable &operator=(PageTable &&other) noexcept;
+  ~PageTable() { clear(); }
+
+  /// Pages by group; entry i holds positions [i * pageSize, ...), kNoPage
+  /// where it was released because it fell out of the window.
+  const std::vector<PageId> &pages(int group) const { return tables[group]; }
+  size_t longest() const;
+
+  /// New pages that reserve(begin, end) would take, by group.
+  std::vector<int64_t> neededFor(int64_t begin, int64_t end) const;
+  /// Makes positions [begin, end) writable. False (and nothing changed) when
+  /// the pool has too few pages.
+  bool reserve(int64_t begin, int64_t end);
+
+  /// Gives back the pages that no row at `nextPosition` or later reads.
+  void releaseBefore(int64_t nextPosition);
+  /// Gives back the pages beyond the first `tokens` positions.
+  void truncate(int64_t tokens);
+  /// A table that shares every page.
+  PageTable fork() const;
+  void clear() { truncate(0); }
+
+private:
+  bool mustCopy(int group, size_t entry) const;
+
+  BlockPool *pool;
+  std::vector<std::vector<PageId>> tables;
+  std::vector<size_t> released; // entries before this are kNoPage, by group
+};
+
+} // namespace quire
+
+#endif
