@@ -30,7 +30,7 @@ def Lm_RopeTableOp : Lm_Op<"rope_table", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Lm_RopeOp : Lm_Op<"rope", [Pure]> {
+def Lm_RopeOp : Lm_Op<"rope", [Pure, AllTypesMatch<["input", "output"]>]> {
   let summary = "rotates the first channels of every head";
   let description = [{
     Heads are `head_dim` wide; the table's width is the rotary width r <=
@@ -86,14 +86,16 @@ def Lm_CacheOp : Lm_Op<"cache", [DeclareOpInterfaceMethods<SymbolUserOpInterface
   }];
   let arguments = (ins FlatSymbolRefAttr:$group, Index:$layer);
   let results = (outs Lm_Kv:$cache);
-  let assemblyFormat = "$group `[` $layer `]` attr-dict `:` type($cache)";
+  let assemblyFormat = "$group `[` $layer `]` attr-dict `:` qualified(type($cache))";
 }
 
-def Lm_KvAppendOp : Lm_Op<"kv_append", [Pure]> {
+def Lm_KvAppendOp : Lm_Op<"kv_append", [Pure, AllTypesMatch<["cache", "output"]>]> {
   let summary = "the cache with every live row's key and value in its slot";
   let description = [{
     The values are stored in the cache's format; whoever reads them reads what
     is stored. The result is the cache after the write.
+
+    - C1: keys and values are as wide as the cache's heads times its widths.
 
     Example:
     ```mlir
@@ -103,7 +105,7 @@ def Lm_KvAppendOp : Lm_Op<"kv_append", [Pure]> {
   let arguments = (ins Lm_Kv:$cache, Lm_Rows:$key, Lm_Rows:$value, Lm_Batch:$batch);
   let results = (outs Lm_Kv:$output);
   let assemblyFormat = [{
-    $cache `,` $key `,` $value `,` $batch attr-dict `:` type($cache) `,`
+    $cache `,` $key `,` $value `,` $batch attr-dict `:` qualified(type($cache)) `,`
     type($key) `,` type($value)
   }];
   let hasVerifier = 1;
@@ -116,6 +118,9 @@ def Lm_PagedAttentionOp : Lm_Op<"paged_attention", [Pure]> {
     itself, reduced in position order as if all stood at their positions.
     Otherwise as `lm.attention`; the window is the cache's.
 
+    - C1: heads is a multiple of the cache's heads.
+    - C2: query and output are heads times the key and value widths.
+
     Example:
     ```mlir
     %o = lm.paged_attention %q, %c1, %batch {heads = 9 : i64, scale = 0.125 : f64}
@@ -127,7 +132,7 @@ def Lm_PagedAttentionOp : Lm_Op<"paged_attention", [Pure]> {
                        DefaultValuedAttr<F64Attr, "0.0">:$softcap);
   let results = (outs Lm_Rows:$output);
   let assemblyFormat = [{
-    $query `,` $cache `,` $batch attr-dict `:` type($query) `,` type($cache)
+    $query `,` $cache `,` $batch attr-dict `:` type($query) `,` qualified(type($cache))
     `->` type($output)
   }];
   let hasVerifier = 1;

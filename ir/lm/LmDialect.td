@@ -20,7 +20,7 @@ def Lm_Dialect : Dialect {
     `@step`.
   }];
   let useDefaultTypePrinterParser = 1;
-  let useDefaultAttributePrinterParser = 1;
+  let extraClassDeclaration = "void registerOps();";
 }
 
 class Lm_Op<string mnemonic, list<Trait> traits = []>

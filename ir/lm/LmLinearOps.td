@@ -24,7 +24,7 @@ def Lm_LinearOp : Lm_Op<"linear", [Pure]> {
   let results = (outs Lm_Rows:$output);
   let assemblyFormat = [{
     $input `,` $weight (`bias` $bias^)? attr-dict `:` type($input) `,`
-    type($weight) (`,` type($bias)^)? `->` type($output)
+    qualified(type($weight)) (`,` qualified(type($bias))^)? `->` type($output)
   }];
   let hasVerifier = 1;
 }
@@ -52,7 +52,7 @@ def Lm_FusedLinearOp : Lm_Op<"fused_linear", [Pure, AttrSizedOperandSegments]> {
   let results = (outs Variadic<Lm_Rows>:$outputs);
   let assemblyFormat = [{
     $input `,` `(` $weights `)` `biases` `(` $biases `)` attr-dict `:`
-    type($input) `,` `(` type($weights) `)` `,` `(` type($biases) `)` `->` `(` type($outputs) `)`
+    type($input) `,` `(` qualified(type($weights)) `)` `,` `(` qualified(type($biases)) `)` `->` `(` type($outputs) `)`
   }];
   let hasVerifier = 1;
 }
@@ -72,7 +72,7 @@ def Lm_GatedLinearOp : Lm_Op<"gated_linear", [Pure]> {
   let results = (outs Lm_Rows:$output);
   let assemblyFormat = [{
     $nonlinearity $input `,` $gate `,` $up attr-dict `:` type($input) `,`
-    type($gate) `,` type($up) `->` type($output)
+    qualified(type($gate)) `,` qualified(type($up)) `->` type($output)
   }];
   let hasVerifier = 1;
 }
@@ -89,7 +89,7 @@ def Lm_QuantizeActivationOp : Lm_Op<"quantize_activation", [Pure]> {
   }];
   let arguments = (ins Lm_Rows:$input);
   let results = (outs Lm_Activation:$output);
-  let assemblyFormat = "$input attr-dict `:` type($input) `->` type($output)";
+  let assemblyFormat = "$input attr-dict `:` type($input) `->` qualified(type($output))";
   let hasVerifier = 1;
 }
 

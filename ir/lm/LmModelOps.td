@@ -33,7 +33,7 @@ def Lm_ParamOp : Lm_Op<"param", [Symbol]> {
                        OptionalAttr<I64Attr>:$layers,
                        DefaultValuedAttr<I64Attr, "0">:$row_begin);
   let assemblyFormat = [{
-    $sym_name `source` $source `shape` $shape `formats` $formats
+    $sym_name `source` $source `shape` $shape `formats` custom<Formats>($formats)
     (`layers` $layers^)? attr-dict
   }];
   let hasVerifier = 1;
@@ -49,6 +49,8 @@ def Lm_CacheGroupOp : Lm_Op<"cache_group", [Symbol]> {
     They have pages and a page table of their own. `layers` lists the model's
     layers in the group; a layer's place in the list is its place in a page.
 
+    - C1: `layers` is ascending, without repeats, and not empty.
+
     Example:
     ```mlir
     lm.cache_group @global : !lm.kv<heads = 2, key = 128, value = 128, format = bf16, page = 16, window = 0> layers [0, 1, 2]
@@ -56,11 +58,12 @@ def Lm_CacheGroupOp : Lm_Op<"cache_group", [Symbol]> {
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<Lm_Kv>:$type,
                        DenseI64ArrayAttr:$layers);
-  let assemblyFormat = "$sym_name `:` $type `layers` $layers attr-dict";
+  let assemblyFormat = "$sym_name `:` qualified($type) `layers` $layers attr-dict";
   let hasVerifier = 1;
 }
 
-def Lm_LayersOp : Lm_Op<"layers", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+def Lm_LayersOp : Lm_Op<"layers", [DeclareOpInterfaceMethods<SymbolUserOpInterface>,
+    AllTypesMatch<["input", "output"]>]> {
   let summary = "the loop over layers";
   let description = [{
     Runs layer functions one after the other on the carried rows: step i calls
@@ -69,6 +72,9 @@ def Lm_LayersOp : Lm_Op<"layers", [DeclareOpInterfaceMethods<SymbolUserOpInterfa
 
     - C1: `which` and `indices` have the same length; `which` indexes `kinds`.
     - C2: each kind is a function (rows, captures..., index) -> rows.
+    - C3: in every layer a kind is called for, the parameters it loads have a
+      tensor for that layer, in the format that the kind's types say.
+    - C4: the cache groups it reads hold that layer.
 
     Example:
     ```mlir
@@ -91,6 +97,8 @@ def Lm_LayersOp : Lm_Op<"layers", [DeclareOpInterfaceMethods<SymbolUserOpInterfa
 def Lm_EmbedOp : Lm_Op<"embed", [Pure]> {
   let summary = "embedding rows of the batch's tokens, times a scale";
   let description = [{
+    - C1: the weight is a matrix [vocabulary, features of the output].
+
     Example:
     ```mlir
     %x = lm.embed %batch, %w {scale = 1.0 : f64} : !lm.weight<[49152, 576], q4_1> -> tensor<?x576xf32>
@@ -100,12 +108,12 @@ def Lm_EmbedOp : Lm_Op<"embed", [Pure]> {
                        DefaultValuedAttr<F64Attr, "1.0">:$scale);
   let results = (outs Lm_Rows:$output);
   let assemblyFormat = [{
-    $batch `,` $weight attr-dict `:` type($weight) `->` type($output)
+    $batch `,` $weight attr-dict `:` qualified(type($weight)) `->` type($output)
   }];
   let hasVerifier = 1;
 }
 
-def Lm_SelectLogitRowsOp : Lm_Op<"select_logit_rows", [Pure]> {
+def Lm_SelectLogitRowsOp : Lm_Op<"select_logit_rows", [Pure, AllTypesMatch<["input", "output"]>]> {
   let summary = "keeps only the rows whose logits the step asks for";
   let description = [{
     Example: `%y = lm.select_logit_rows %x, %batch : tensor<?x576xf32>`
@@ -113,7 +121,6 @@ def Lm_SelectLogitRowsOp : Lm_Op<"select_logit_rows", [Pure]> {
   let arguments = (ins Lm_Rows:$input, Lm_Batch:$batch);
   let results = (outs Lm_Rows:$output);
   let assemblyFormat = "$input `,` $batch attr-dict `:` type($output)";
-  let hasVerifier = 1;
 }
 
 #endif

@@ -6,7 +6,7 @@
 include "ir/lm/LmTypes.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
-def Lm_RmsNormOp : Lm_Op<"rms_norm", [Pure]> {
+def Lm_RmsNormOp : Lm_Op<"rms_norm", [Pure, AllTypesMatch<["input", "output"]>]> {
   let summary = "root-mean-square norm of each section of a row";
   let description = [{
     A row is cut into sections as wide as the weight vector (one section: the
@@ -20,17 +20,18 @@ def Lm_RmsNormOp : Lm_Op<"rms_norm", [Pure]> {
   let arguments = (ins Lm_Rows:$input, Lm_Weight:$weight, F64Attr:$epsilon);
   let results = (outs Lm_Rows:$output);
   let assemblyFormat = [{
-    $input `,` $weight attr-dict `:` type($input) `,` type($weight)
+    $input `,` $weight attr-dict `:` type($input) `,` qualified(type($weight))
   }];
   let hasVerifier = 1;
-  let extraClassDeclaration = [{}];
-  let builders = [];
 }
 
-def Lm_AddRmsNormOp : Lm_Op<"add_rms_norm", [Pure]> {
+def Lm_AddRmsNormOp : Lm_Op<"add_rms_norm", [Pure,
+    AllTypesMatch<["input", "delta", "sum", "normed"]>]> {
   let summary = "residual addition and the norm that reads it";
   let description = [{
     sum = x + delta; normed = rms_norm(sum). Both are results.
+
+    - C1: features are a multiple of the weight's.
 
     Example: `%s, %y = lm.add_rms_norm %x, %d, %w {epsilon = 1.0e-5 : f64} : tensor<?x576xf32>, !lm.weight<[576], f32>`
   }];
@@ -38,7 +39,7 @@ def Lm_AddRmsNormOp : Lm_Op<"add_rms_norm", [Pure]> {
                        F64Attr:$epsilon);
   let results = (outs Lm_Rows:$sum, Lm_Rows:$normed);
   let assemblyFormat = [{
-    $input `,` $delta `,` $weight attr-dict `:` type($input) `,` type($weight)
+    $input `,` $delta `,` $weight attr-dict `:` type($input) `,` qualified(type($weight))
   }];
   let hasVerifier = 1;
 }

@@ -51,6 +51,9 @@ def Lm_Weight : Lm_Type<"Weight", "weight"> {
     Shape `[outputs, inputs]` or `[features]`. The format says how the values
     are stored; the values themselves are the dequantised reals.
 
+    - C1: one or two positive dimensions.
+    - C2: rows of a block format are whole blocks.
+
     Example: `!lm.weight<[1536, 8960], q4_k>`
   }];
   let parameters = (ins ArrayRefParameter<"int64_t">:$shape,
@@ -78,6 +81,10 @@ def Lm_Activation : Lm_Type<"Activation", "activation"> {
   let parameters = (ins "int64_t":$features,
                         EnumParameter<Lm_ActivationFormat>:$format);
   let assemblyFormat = "`<` $features `,` $format `>`";
+  let extraClassDeclaration = [{
+    /// Features that share a scale; all of them where nothing is rounded.
+    int64_t getGroup() const;
+  }];
 }
 
 def Lm_Kv : Lm_Type<"Kv", "kv"> {
@@ -87,6 +94,9 @@ def Lm_Kv : Lm_Type<"Kv", "kv"> {
     values of `value`, keys after rotation), in which format, in pages of how
     many tokens, and the sliding window outside which pages are released
     (0: all tokens are kept).
+
+    - C1: heads, widths and page are positive; the window is not negative.
+    - C2: the format is f32, f16 or bf16.
 
     Example: `!lm.kv<heads = 2, key = 128, value = 128, format = bf16, page = 16, window = 0>`
   }];
@@ -98,7 +108,7 @@ def Lm_Kv : Lm_Type<"Kv", "kv"> {
 }
 
 // [tokens, features] of f32.
-def Lm_Rows : TypeConstraint<
+def Lm_Rows : Type<
     CPred<"::quire::lm::isRowsType($_self)">, "rows: tensor<?xFxf32>",
     "::mlir::RankedTensorType">;
 def Lm_RowsOrActivation : AnyTypeOf<[Lm_Rows, Lm_Activation],

@@ -6,6 +6,7 @@
 
 include "ir/lm/LmTypes.td"
 include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def Lm_LoadParamOp : Lm_Op<"load_param", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
@@ -21,7 +22,7 @@ def Lm_LoadParamOp : Lm_Op<"load_param", [Pure, DeclareOpInterfaceMethods<Symbol
   }];
   let arguments = (ins FlatSymbolRefAttr:$param, Optional<Index>:$layer);
   let results = (outs Lm_Weight:$weight);
-  let assemblyFormat = "$param (`[` $layer^ `]`)? attr-dict `:` type($weight)";
+  let assemblyFormat = "$param (`[` $layer^ `]`)? attr-dict `:` qualified(type($weight))";
 }
 
 class Lm_WeightTransform<string mnemonic, list<Trait> traits = []>
@@ -41,18 +42,21 @@ def Lm_UnpermuteRotaryOp : Lm_WeightTransform<"unpermute_rotary", [SameOperandsA
     Example: `%q = lm.unpermute_rotary %w {head_dim = 64 : i64} : !lm.weight<[576, 576], q4_1>`
   }];
   let arguments = (ins Lm_Weight:$input, I64Attr:$head_dim);
-  let assemblyFormat = "$input attr-dict `:` type($output)";
+  let assemblyFormat = "$input attr-dict `:` qualified(type($output))";
   let hasVerifier = 1;
 }
 
 def Lm_AffineWeightOp : Lm_WeightTransform<"affine_weight"> {
   let summary = "weight * scale + offset, in f32";
   let description = [{
+    - C1: the shape stays; the result is f32.
+
     Example: Gemma stores norm weights minus one:
     `%n = lm.affine_weight %w {scale = 1.0 : f64, offset = 1.0 : f64} : !lm.weight<[640], bf16> -> !lm.weight<[640], f32>`
   }];
   let arguments = (ins Lm_Weight:$input, F64Attr:$scale, F64Attr:$offset);
-  let assemblyFormat = "$input attr-dict `:` type($input) `->` type($output)";
+  let assemblyFormat = "$input attr-dict `:` qualified(type($input)) `->` qualified(type($output))";
+  let hasVerifier = 1;
 }
 
 def Lm_ConvertWeightOp : Lm_WeightTransform<"convert_weight"> {
@@ -62,10 +66,12 @@ def Lm_ConvertWeightOp : Lm_WeightTransform<"convert_weight"> {
     output row, max|w| / 127. `int4`: groups of 32 along the inputs, f16 scale,
     value = scale * (q - 8). `int4a`: value = scale * q + minimum.
 
+    - C1: the shape stays.
+
     Example: `%q = lm.convert_weight %w : !lm.weight<[576, 576], bf16> -> !lm.weight<[576, 576], int8>`
   }];
   let arguments = (ins Lm_Weight:$input);
-  let assemblyFormat = "$input attr-dict `:` type($input) `->` type($output)";
+  let assemblyFormat = "$input attr-dict `:` qualified(type($input)) `->` qualified(type($output))";
   let hasVerifier = 1;
 }
 

@@ -16,17 +16,19 @@ def Rt_BufferOp : Rt_Op<"buffer", [Symbol]> {
     `plan-memory`. The buffer named `logits` is the step's result and has no
     place in the arena.
 
+    - C1: rows and row_bytes are positive, and the offset is a multiple of 64.
+
     Example: `rt.buffer @x f32 rows 512 row_bytes 2304 offset 0`
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$format, I64Attr:$rows,
                        I64Attr:$row_bytes, OptionalAttr<I64Attr>:$offset);
   let assemblyFormat = [{
-    $sym_name $format `rows` $rows `row_bytes` $row_bytes (`offset` $offset^)? attr-dict
+    $sym_name custom<Keyword>($format) `rows` $rows `row_bytes` $row_bytes (`offset` $offset^)? attr-dict
   }];
   let hasVerifier = 1;
 }
 
-def Rt_WeightOp : Rt_Op<"weight", [Symbol, IsolatedFromAbove, SingleBlock, NoTerminator]> {
+def Rt_WeightOp : Rt_Op<"weight", [Symbol, IsolatedFromAbove, SingleBlock]> {
   let summary = "a weight slot: packed bytes that kernels read";
   let description = [{
     The region computes the slot's value with `lm` weight ops from parameters;
@@ -34,6 +36,10 @@ def Rt_WeightOp : Rt_Op<"weight", [Symbol, IsolatedFromAbove, SingleBlock, NoTer
     `rt.pack`. `layers` lists the layers that have the slot (empty: one slot,
     not of a layer). `bytes` is the packed size in one layer. A weight that is
     a vector (norms, biases) is packed as plain f32.
+
+    - C1: the region ends in `rt.pack` of a weight with the slot's shape and
+      format (a vector: any format, packed as f32).
+    - C2: the region's one argument is the layer, an index.
 
     Example:
     ```mlir
@@ -49,7 +55,7 @@ def Rt_WeightOp : Rt_Op<"weight", [Symbol, IsolatedFromAbove, SingleBlock, NoTer
                        DenseI64ArrayAttr:$layers);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $sym_name $format $shape `bytes` $bytes `layers` $layers attr-dict $body
+    $sym_name custom<Keyword>($format) $shape `bytes` $bytes `layers` $layers attr-dict-with-keyword $body
   }];
   let hasVerifier = 1;
 }
@@ -74,7 +80,7 @@ def Rt_CacheGroupOp : Rt_Op<"cache_group", [Symbol]> {
                        I64Attr:$value_dim, I64Attr:$page_size, I64Attr:$window,
                        DenseI64ArrayAttr:$layers);
   let assemblyFormat = [{
-    $sym_name $format `number` $number `kv_heads` $kv_heads `key_dim` $key_dim
+    $sym_name custom<Keyword>($format) `number` $number `kv_heads` $kv_heads `key_dim` $key_dim
     `value_dim` $value_dim `page` $page_size `window` $window `layers` $layers attr-dict
   }];
 }
@@ -83,6 +89,7 @@ def Rt_SequenceOp : Rt_Op<"sequence", [Symbol, IsolatedFromAbove, SingleBlock, N
   let summary = "launches in order: the body of one kind of layer, or the step";
   let description = [{
     The sequence named `step` is the entry; the others are called by `rt.loop`.
+
     Example: `rt.sequence @dense { ... }`
   }];
   let arguments = (ins SymbolNameAttr:$sym_name);
@@ -110,6 +117,8 @@ def Rt_LaunchOp : Rt_Op<"launch", []> {
     is a segment of the launch. `reads` and `writes` follow from the kernels'
     argument tables. `origin` names the model's op.
 
+    - C1: there is at least one part, and all are `#rt.part`.
+
     Example:
     ```mlir
     rt.launch "attn_qkv" [#rt.part<"linear_q4_k", {activation = @a, weight = @dense.attn_q, bias = unit, out = @q, inputs = 1536 : i64, outputs = 1536 : i64, outStride = 1536 : i64, rowSet = 0 : i64}>]
@@ -130,6 +139,10 @@ def Rt_LoopOp : Rt_Op<"loop", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]
   let summary = "the layer loop";
   let description = [{
     Step i runs sequence `kinds[which[i]]` for layer `indices[i]`.
+
+    - C1: `which` and `indices` have the same length; `which` indexes `kinds`.
+    - C2: each kind is an `rt.sequence`.
+
     Example: `rt.loop kinds [@dense] which [0, 0] indices [0, 1]`
   }];
   let arguments = (ins FlatSymbolRefArrayAttr:$kinds, DenseI64ArrayAttr:$which,
