@@ -1,0 +1,295 @@
+#include "codegen/cpu/LowerElementwise.h"
+
+#include "ir/lm/Lm.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace quire {
+
+using namespace mlir;
+
+namespace {
+
+using Body = llvm::function_ref<Value(OpBuilder &, Location, ValueRange)>;
+
+class LinalgBuilder {
+public:
+  LinalgBuilder(Operation *op)
+      : builder(op), location(op->getLoc()),
+        module(op->getParentOfType<ModuleOp>()) {}
+
+  /// A loop over all of `type` with one value read from each input.
+  Value map(RankedTensorType type, ValueRange inputs,
+            ArrayRef<AffineMap> inputMaps, Body body);
+  /// The same where every input is read at the result's own place.
+  Value mapInPlace(RankedTensorType type, ValueRange inputs, Body body);
+
+  Value rope(lm::RopeOp op);
+
+  /// A call of quire_<name>(x), declared where it is not yet.
+  Value callMath(OpBuilder &inner, StringRef name, Value x);
+  static Value constant(OpBuilder &inner, Location location, double value) {
+    return arith::ConstantOp::create(
+        inner, location, inner.getF32FloatAttr(static_cast<float>(value)));
+  }
+
+private:
+  Value ropeOfWholeHeads(lm::RopeOp op);
+  Value ropeOfPartOfHeads(lm::RopeOp op);
+  Value rows(Value tensor) {
+    return tensor::DimOp::create(builder, location, tensor, 0);
+  }
+  /// [rows, features] as [rows, shape...].
+  Value expand(Value tensor, ArrayRef<int64_t> shape);
+  AffineMap affineMap(ArrayRef<AffineExpr> results, unsigned dims) {
+    return AffineMap::get(dims, 0, results, builder.getContext());
+  }
+
+  OpBuilder builder;
+  Location location;
+  ModuleOp module;
+};
+
+} // namespace
+
+Value LinalgBuilder::map(RankedTensorType type, ValueRange inputs,
+                         ArrayRef<AffineMap> inputMaps, Body body) {
+  Value destination =
+      tensor::EmptyOp::create(builder, location, type.getShape(),
+                              type.getElementType(), rows(inputs.front()));
+  SmallVector<AffineMap> maps(inputMaps);
+  unsigned rank = static_cast<unsigned>(type.getRank());
+  maps.push_back(builder.getMultiDimIdentityMap(rank));
+  SmallVector<utils::IteratorType> loops(rank, utils::IteratorType::parallel);
+  auto loop = linalg::GenericOp::create(
+      builder, location, type, inputs, destination, maps, loops,
+      [&](OpBuilder &inner, Location at, ValueRange values) {
+        linalg::YieldOp::create(inner, at, body(inner, at, values.drop_back()));
+      });
+  return loop.getResult(0);
+}
+
+Value LinalgBuilder::mapInPlace(RankedTensorType type, ValueRange inputs,
+                                Body body) {
+  SmallVector<AffineMap> maps(
+      inputs.size(),
+      builder.getMultiDimIdentityMap(static_cast<unsigned>(type.getRank())));
+  return map(type, inputs, maps, body);
+}
+
+Value LinalgBuilder::callMath(OpBuilder &inner, StringRef name, Value x) {
+  std::string symbol = ("quire_" + name).str();
+  Type type = x.getType();
+  if (!module.lookupSymbol(symbol)) {
+    OpBuilder atTop = OpBuilder::atBlockBegin(module.getBody());
+    func::FuncOp::create(atTop, location, symbol,
+                         atTop.getFunctionType(type, type))
+        .setPrivate();
+  }
+  return func::CallOp::create(inner, location, symbol, type, x).getResult(0);
+}
+
+Value LinalgBuilder::expand(Value tensor, ArrayRef<int64_t> shape) {
+  SmallVector<int64_t> sizes = {ShapedType::kDynamic};
+  SmallVector<OpFoldResult> results = {OpFoldResult(rows(tensor))};
+  ReassociationIndices features;
+  for (auto [index, size] : llvm::enumerate(shape)) {
+    sizes.push_back(size);
+    results.push_back(builder.getIndexAttr(size));
+    features.push_back(static_cast<int64_t>(index) + 1);
+  }
+  auto type = RankedTensorType::get(sizes, builder.getF32Type());
+  SmallVector<ReassociationIndices> groups = {{0}, features};
+  return tensor::ExpandShapeOp::create(builder, location, type, tensor, groups,
+                                       results);
+}
+
+Value LinalgBuilder::rope(lm::RopeOp op) {
+  int64_t headDim = static_cast<int64_t>(op.getHeadDim());
+  return lm::featuresOf(op.getTable().getType()) == headDim
+             ? ropeOfWholeHeads(op)
+             : ropeOfPartOfHeads(op);
+}
+
+/// A row seen as [heads, 2, half] (or [heads, half, 2] where pairs are
+/// neighbours): one loop over that space, which reads both members of a pair
+/// and yields the one it stands at. Reading at a constant place of the pair's
+/// dimension is an affine access, so what comes before and after fuses.
+Value LinalgBuilder::ropeOfWholeHeads(lm::RopeOp op) {
+  int64_t half = static_cast<int64_t>(op.getHeadDim()) / 2;
+  int64_t features = lm::featuresOf(op.getInput().getType());
+  int64_t heads = features / (2 * half);
+  bool interleaved = op.getInterleaved();
+  SmallVector<int64_t> shape = interleaved
+                                   ? SmallVector<int64_t>{heads, half, 2}
+                                   : SmallVector<int64_t>{heads, 2, half};
+  Value input = expand(op.getInput(), shape);
+  Value table = expand(op.getTable(), {2, half});
+
+  AffineExpr row = builder.getAffineDimExpr(0);
+  AffineExpr head = builder.getAffineDimExpr(1);
+  AffineExpr pair = builder.getAffineDimExpr(interleaved ? 2 : 3);
+  auto member = [&](int64_t which) {
+    AffineExpr at = builder.getAffineConstantExpr(which);
+    return interleaved ? affineMap({row, head, pair, at}, 4)
+                       : affineMap({row, head, at, pair}, 4);
+  };
+  auto angle = [&](int64_t which) {
+    return affineMap({row, builder.getAffineConstantExpr(which), pair}, 4);
+  };
+  auto type = cast<RankedTensorType>(input.getType());
+  Value rotated = map(
+      type, {input, input, table, table},
+      {member(0), member(1), angle(0), angle(1)},
+      [&](OpBuilder &inner, Location at, ValueRange values) -> Value {
+        Value first = values[0], second = values[1];
+        Value cosine = values[2], sine = values[3];
+        auto mul = [&](Value a, Value b) -> Value {
+          return arith::MulFOp::create(inner, at, a, b);
+        };
+        Value turnedFirst = arith::SubFOp::create(inner, at, mul(first, cosine),
+                                                  mul(second, sine));
+        Value turnedSecond = arith::AddFOp::create(
+            inner, at, mul(second, cosine), mul(first, sine));
+        Value which = linalg::IndexOp::create(inner, at, interleaved ? 3 : 2);
+        Value zero = arith::ConstantIndexOp::create(inner, at, 0);
+        Value isFirst = arith::CmpIOp::create(
+            inner, at, arith::CmpIPredicate::eq, which, zero);
+        return arith::SelectOp::create(inner, at, isFirst, turnedFirst,
+                                       turnedSecond);
+      });
+  SmallVector<ReassociationIndices> groups = {{0}, {1, 2, 3}};
+  return tensor::CollapseShapeOp::create(
+      builder, location, op.getOutput().getType(), rotated, groups);
+}
+
+/// Only the first channels of a head turn: a loop over [heads, dim] that
+/// looks its partner up by a computed place. What produces the input does not
+/// fuse into it.
+Value LinalgBuilder::ropeOfPartOfHeads(lm::RopeOp op) {
+  int64_t headDim = static_cast<int64_t>(op.getHeadDim());
+  int64_t half = lm::featuresOf(op.getTable().getType()) / 2;
+  int64_t heads = lm::featuresOf(op.getInput().getType()) / headDim;
+  bool interleaved = op.getInterleaved();
+  Value input = expand(op.getInput(), {heads, headDim});
+  Value table = op.getTable();
+  auto type = cast<RankedTensorType>(input.getType());
+  Value rotated = mapInPlace(
+      type, {input},
+      [&](OpBuilder &inner, Location at, ValueRange values) -> Value {
+        auto number = [&](int64_t value) -> Value {
+          return arith::ConstantIndexOp::create(inner, at, value);
+        };
+        auto index = [&](int64_t dim) -> Value {
+          return linalg::IndexOp::create(inner, at, dim);
+        };
+        auto select = [&](Value condition, Value yes, Value no) -> Value {
+          return arith::SelectOp::create(inner, at, condition, yes, no);
+        };
+        auto less = [&](Value a, Value b) -> Value {
+          return arith::CmpIOp::create(inner, at, arith::CmpIPredicate::ult, a,
+                                       b);
+        };
+        auto plus = [&](Value a, int64_t b) -> Value {
+          return arith::AddIOp::create(inner, at, a, number(b));
+        };
+        Value row = index(0), head = index(1), channel = index(2);
+        Value turns = less(channel, number(2 * half));
+        Value two = number(2);
+        Value isFirst =
+            interleaved ? less(arith::RemUIOp::create(inner, at, channel, two),
+                               number(1))
+                        : less(channel, number(half));
+        int64_t apart = interleaved ? 1 : half;
+        Value partner =
+            select(isFirst, plus(channel, apart), plus(channel, -apart));
+        Value pair =
+            interleaved ? Value(arith::DivUIOp::create(inner, at, channel, two))
+                        : select(isFirst, channel, plus(channel, -half));
+        partner = select(turns, partner, channel);
+        pair = select(turns, pair, number(0));
+        Value other = tensor::ExtractOp::create(inner, at, input,
+                                                ValueRange{row, head, partner});
+        Value cosine =
+            tensor::ExtractOp::create(inner, at, table, ValueRange{row, pair});
+        Value sine = tensor::ExtractOp::create(
+            inner, at, table, ValueRange{row, plus(pair, half)});
+        Value own = arith::MulFOp::create(inner, at, values[0], cosine);
+        Value across = arith::MulFOp::create(inner, at, other, sine);
+        Value turned =
+            select(isFirst, arith::SubFOp::create(inner, at, own, across),
+                   arith::AddFOp::create(inner, at, own, across));
+        return select(turns, turned, values[0]);
+      });
+  SmallVector<ReassociationIndices> groups = {{0}, {1, 2}};
+  return tensor::CollapseShapeOp::create(
+      builder, location, op.getOutput().getType(), rotated, groups);
+}
+
+static Value lower(Operation *op) {
+  LinalgBuilder linalg(op);
+  auto overAll = [&](auto body) {
+    return linalg.mapInPlace(cast<RankedTensorType>(op->getResult(0).getType()),
+                             op->getOperands(), body);
+  };
+  return llvm::TypeSwitch<Operation *, Value>(op)
+      .Case([&](lm::AddOp) {
+        return overAll([](OpBuilder &b, Location at, ValueRange v) -> Value {
+          return arith::AddFOp::create(b, at, v[0], v[1]);
+        });
+      })
+      .Case([&](lm::MulOp) {
+        return overAll([](OpBuilder &b, Location at, ValueRange v) -> Value {
+          return arith::MulFOp::create(b, at, v[0], v[1]);
+        });
+      })
+      .Case([&](lm::ScaleOp scale) {
+        double by = scale.getBy().convertToDouble();
+        return overAll([=](OpBuilder &b, Location at, ValueRange v) -> Value {
+          return arith::MulFOp::create(b, at, v[0],
+                                       LinalgBuilder::constant(b, at, by));
+        });
+      })
+      .Case([&](lm::NonlinearityOp nonlinearity) {
+        StringRef name = lm::stringifyNonlinearity(nonlinearity.getKind());
+        return overAll([&](OpBuilder &b, Location, ValueRange v) -> Value {
+          return linalg.callMath(b, name, v[0]);
+        });
+      })
+      .Case([&](lm::SoftcapOp softcap) {
+        double by = softcap.getCap().convertToDouble();
+        return overAll([&](OpBuilder &b, Location at, ValueRange v) -> Value {
+          Value cap = LinalgBuilder::constant(b, at, by);
+          Value share = arith::DivFOp::create(b, at, v[0], cap);
+          return arith::MulFOp::create(b, at, linalg.callMath(b, "tanh", share),
+                                       cap);
+        });
+      })
+      .Case([&](lm::RopeOp rope) { return linalg.rope(rope); })
+      .Default(Value());
+}
+
+LogicalResult lowerElementwiseToLinalg(func::FuncOp function) {
+  SmallVector<Operation *> ops;
+  for (Operation &op : function.getBody().front().without_terminator()) {
+    ops.push_back(&op);
+  }
+  for (Operation *op : ops) {
+    if (!isa<lm::LmDialect>(op->getDialect())) {
+      continue;
+    }
+    Value lowered = lower(op);
+    if (!lowered) {
+      return op->emitError("is not a row-wise op; it cannot stand in a "
+                           "generated function");
+    }
+    op->getResult(0).replaceAllUsesWith(lowered);
+    op->erase();
+  }
+  return success();
+}
+
+} // namespace quire
