@@ -27,7 +27,7 @@ constexpr const char kTriple[] = "x86_64-pc-linux-gnu";
 
 using ModulePtr = std::unique_ptr<llvm::Module>;
 
-absl::Status failed(std::string_view what, llvm::Error error) {
+absl::Status failed(const char *what, llvm::Error error) {
   return absl::InternalError(
       absl::StrCat(what, ": ", llvm::toString(std::move(error))));
 }
@@ -117,9 +117,9 @@ absl::StatusOr<ModulePtr> linkKernels(const CodeRequest &request,
   for (const llvm::Function &function : **step) {
     if (function.isDeclaration() && (function.getName().ends_with("_tile") ||
                                      function.getName().ends_with("_tiles"))) {
-      return absl::InternalError(absl::StrCat("there is no kernel function ",
-                                              std::string(function.getName()),
-                                              " for ", request.level->name));
+      return absl::InternalError(absl::StrCat(
+          "there is no kernel function ", std::string(function.getName()),
+          " for ", std::string(request.level->name)));
     }
   }
   return std::move(*step);

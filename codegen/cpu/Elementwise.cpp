@@ -1,5 +1,6 @@
 #include "codegen/cpu/Elementwise.h"
 
+#include "codegen/cpu/IrBuilding.h"
 #include "codegen/cpu/LowerElementwise.h"
 #include "ir/rt/KernelTable.h"
 
@@ -150,6 +151,7 @@ static LogicalResult lowerToLoops(ModuleOp module) {
   passes.addPass(createConvertLinalgToLoopsPass());
   // What is left of intermediate buffers holds a few rows: on the stack.
   bufferization::PromoteBuffersToStackPassOptions promote;
+  promote.maxRankOfAllocatedMemRef = 4;
   promote.maxAllocSizeInBytes = 1 << 20;
   passes.addNestedPass<func::FuncOp>(
       bufferization::createPromoteBuffersToStackPass(promote));
@@ -227,6 +229,7 @@ compileElementwise(ModuleOp module, llvm::LLVMContext &context) {
   if (!code) {
     return module.emitError("generated functions do not translate to LLVM IR");
   }
+  code->setDataLayout(kDataLayout);
   markOutputsApart(module, *code);
   return code;
 }

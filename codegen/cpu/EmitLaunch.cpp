@@ -22,22 +22,20 @@ LaunchFunctions LaunchEmitter::emit(const PlannedSequence &sequence,
   return {emitTileCount(sequence, launch), emitTile(sequence, launch)};
 }
 
-LaunchEmitter::Frame
-LaunchEmitter::beginFunction(const PlannedSequence &sequence,
-                             llvm::Function *function) {
-  llvm::IRBuilder<> builder(
-      llvm::BasicBlock::Create(target.getContext(), "entry", function));
-  function->getArg(0)->setName("step");
-  function->getArg(1)->setName("layer");
-  return {sequence, std::move(builder), function->getArg(0),
-          function->getArg(1)};
+LaunchEmitter::Frame::Frame(const PlannedSequence &sequence,
+                            llvm::Function *function)
+    : sequence(sequence), builder(llvm::BasicBlock::Create(
+                              function->getContext(), "entry", function)),
+      step(function->getArg(0)), layer(function->getArg(1)) {
+  step->setName("step");
+  layer->setName("layer");
 }
 
 llvm::Function *LaunchEmitter::emitTileCount(const PlannedSequence &sequence,
                                              const PlannedLaunch &launch) {
   llvm::Function *function = createInternalFunction(
       target, word, {pointer, pointer}, "tiles." + launch.name);
-  Frame frame = beginFunction(sequence, function);
+  Frame frame(sequence, function);
   rt::LaunchOp op = launch.op;
   Value *count = nullptr;
   for (auto part : op.getParts().getAsRange<rt::PartAttr>()) {
@@ -53,7 +51,7 @@ llvm::Function *LaunchEmitter::emitTile(const PlannedSequence &sequence,
   llvm::Function *function = createInternalFunction(
       target, llvm::Type::getVoidTy(target.getContext()),
       {pointer, pointer, word, pointer}, "tile." + launch.name);
-  Frame frame = beginFunction(sequence, function);
+  Frame frame(sequence, function);
   llvm::IRBuilder<> &builder = frame.builder;
   Value *tile = function->getArg(2);
   Value *scratch = function->getArg(3);
@@ -62,7 +60,8 @@ llvm::Function *LaunchEmitter::emitTile(const PlannedSequence &sequence,
   rt::LaunchOp op = launch.op;
   // The parts' tiles follow each other: what lies past the first part's
   // tiles belongs to the parts behind it.
-  for (auto part : op.getParts().getAsRange<rt::PartAttr>().drop_end()) {
+  for (Attribute attribute : op.getParts().getValue().drop_back()) {
+    auto part = cast<rt::PartAttr>(attribute);
     Value *count = tileCountOf(frame, part);
     auto *mine =
         llvm::BasicBlock::Create(target.getContext(), "part", function);

@@ -6,6 +6,7 @@
 #define QUIRE_CODEGEN_CPU_EMITLAUNCH_H
 
 #include "codegen/cpu/StepPlan.h"
+#include "ir/rt/KernelTable.h"
 
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
@@ -27,14 +28,14 @@ public:
 private:
   /// What the emission of one function carries along.
   struct Frame {
+    Frame(const PlannedSequence &sequence, llvm::Function *function);
+
     const PlannedSequence &sequence;
     llvm::IRBuilder<> builder;
     llvm::Value *step;
     llvm::Value *layer;
   };
 
-  Frame beginFunction(const PlannedSequence &sequence,
-                      llvm::Function *function);
   llvm::Function *emitTileCount(const PlannedSequence &sequence,
                                 const PlannedLaunch &launch);
   llvm::Function *emitTile(const PlannedSequence &sequence,

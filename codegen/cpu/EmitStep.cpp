@@ -58,6 +58,7 @@ private:
 } // namespace
 
 LogicalResult StepEmitter::emit() {
+  target.setDataLayout(kDataLayout);
   emitAbiVersion();
   // All functions first, as a loop may stand before what it calls.
   for (const PlannedSequence &sequence : plan.sequences()) {
@@ -86,9 +87,9 @@ void StepEmitter::emitAbiVersion() {
 LogicalResult StepEmitter::emitSequence(const PlannedSequence &sequence) {
   rt::SequenceOp op = sequence.op;
   llvm::Function *function = functions.lookup(op.getSymName());
-  for (auto [index, name] :
-       llvm::enumerate({"step", "api", "worker", "layer"})) {
-    function->getArg(index)->setName(name);
+  constexpr llvm::StringLiteral kNames[] = {"step", "api", "worker", "layer"};
+  for (auto [argument, name] : llvm::zip_equal(function->args(), kNames)) {
+    argument.setName(name);
   }
   llvm::IRBuilder<> builder(
       llvm::BasicBlock::Create(context, "entry", function));
@@ -213,7 +214,7 @@ LogicalResult StepEmitter::emitLoop(rt::LoopOp loop, llvm::IRBuilder<> &builder,
   }
   constexpr int64_t kEntryBytes = sizeof(void *) + sizeof(QuireLayer);
   llvm::BasicBlock *before = builder.GetInsertBlock();
-  auto *body = llvm::BasicBlock::Create(context, "layer", function);
+  auto *body = llvm::BasicBlock::Create(context, "loop", function);
   auto *after = llvm::BasicBlock::Create(context, "after", function);
   builder.CreateBr(body);
   builder.SetInsertPoint(body);

@@ -10,6 +10,11 @@
 
 namespace quire {
 
+/// x86-64 as clang lays data out; known before a target machine is.
+inline constexpr llvm::StringLiteral kDataLayout =
+    "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:"
+    "64-S128";
+
 inline llvm::Function *createInternalFunction(llvm::Module &module,
                                               llvm::Type *result,
                                               llvm::ArrayRef<llvm::Type *> args,

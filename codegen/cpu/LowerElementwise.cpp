@@ -19,7 +19,7 @@ class LinalgBuilder {
 public:
   LinalgBuilder(Operation *op)
       : builder(op), location(op->getLoc()),
-        module(op->getParentOfType<ModuleOp>()) {}
+        function(op->getParentOfType<func::FuncOp>()) {}
 
   /// A loop over all of `type` with one value read from each input.
   Value map(RankedTensorType type, ValueRange inputs,
@@ -39,8 +39,10 @@ public:
 private:
   Value ropeOfWholeHeads(lm::RopeOp op);
   Value ropeOfPartOfHeads(lm::RopeOp op);
-  Value rows(Value tensor) {
-    return tensor::DimOp::create(builder, location, tensor, 0);
+  /// All tensors of a function have the same rows: asking an argument keeps
+  /// loops free of each other, so that they can fuse.
+  Value rows() {
+    return tensor::DimOp::create(builder, location, function.getArgument(0), 0);
   }
   /// [rows, features] as [rows, shape...].
   Value expand(Value tensor, ArrayRef<int64_t> shape);
@@ -50,16 +52,15 @@ private:
 
   OpBuilder builder;
   Location location;
-  ModuleOp module;
+  func::FuncOp function;
 };
 
 } // namespace
 
 Value LinalgBuilder::map(RankedTensorType type, ValueRange inputs,
                          ArrayRef<AffineMap> inputMaps, Body body) {
-  Value destination =
-      tensor::EmptyOp::create(builder, location, type.getShape(),
-                              type.getElementType(), rows(inputs.front()));
+  Value destination = tensor::EmptyOp::create(
+      builder, location, type.getShape(), type.getElementType(), rows());
   SmallVector<AffineMap> maps(inputMaps);
   unsigned rank = static_cast<unsigned>(type.getRank());
   maps.push_back(builder.getMultiDimIdentityMap(rank));
@@ -83,6 +84,7 @@ Value LinalgBuilder::mapInPlace(RankedTensorType type, ValueRange inputs,
 Value LinalgBuilder::callMath(OpBuilder &inner, StringRef name, Value x) {
   std::string symbol = ("quire_" + name).str();
   Type type = x.getType();
+  auto module = function->getParentOfType<ModuleOp>();
   if (!module.lookupSymbol(symbol)) {
     OpBuilder atTop = OpBuilder::atBlockBegin(module.getBody());
     func::FuncOp::create(atTop, location, symbol,
@@ -94,7 +96,7 @@ Value LinalgBuilder::callMath(OpBuilder &inner, StringRef name, Value x) {
 
 Value LinalgBuilder::expand(Value tensor, ArrayRef<int64_t> shape) {
   SmallVector<int64_t> sizes = {ShapedType::kDynamic};
-  SmallVector<OpFoldResult> results = {OpFoldResult(rows(tensor))};
+  SmallVector<OpFoldResult> results = {OpFoldResult(rows())};
   ReassociationIndices features;
   for (auto [index, size] : llvm::enumerate(shape)) {
     sizes.push_back(size);

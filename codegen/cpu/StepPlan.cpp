@@ -54,11 +54,10 @@ FailureOr<StepPlan> StepPlan::build(ModuleOp module) {
 }
 
 const PlannedSequence *StepPlan::find(StringRef name) const {
-  const auto *found =
-      llvm::find_if(allSequences, [&](const PlannedSequence &planned) {
-        auto sequence = planned.op;
-        return sequence.getSymName() == name;
-      });
+  auto found = llvm::find_if(allSequences, [&](const PlannedSequence &planned) {
+    auto sequence = planned.op;
+    return sequence.getSymName() == name;
+  });
   return found == allSequences.end() ? nullptr : &*found;
 }
 
