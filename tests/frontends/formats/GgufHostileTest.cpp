@@ -9,7 +9,6 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-#include <chrono>
 #include <sys/resource.h>
 
 using namespace quire;
@@ -62,7 +61,6 @@ TEST_F(GgufHostile, Headers) {
 TEST_F(GgufHostile, AbsurdCountsTakeNeitherTimeNorMemory) {
   rusage before{};
   getrusage(RUSAGE_SELF, &before);
-  auto start = std::chrono::steady_clock::now();
 
   std::string filler(40, '\0');
   EXPECT_THAT(problemOf(header(1ull << 63, 0) + filler),
@@ -84,10 +82,10 @@ TEST_F(GgufHostile, AbsurdCountsTakeNeitherTimeNorMemory) {
     }
   }
 
-  auto seconds = std::chrono::steady_clock::now() - start;
-  EXPECT_LT(seconds, std::chrono::seconds(1));
   rusage after{};
   getrusage(RUSAGE_SELF, &after);
+  // Processor time: other work on the machine must not fail the test.
+  EXPECT_LT(after.ru_utime.tv_sec - before.ru_utime.tv_sec, 2) << "seconds";
   EXPECT_LT(after.ru_maxrss - before.ru_maxrss, 64 * 1024) << "KiB";
 }
 
