@@ -42,8 +42,8 @@ def Lm_FusedLinearOp : Lm_Op<"fused_linear", [Pure, AttrSizedOperandSegments]> {
 
     Example:
     ```mlir
-    %q, %k, %v = lm.fused_linear %x, (%wq, %wk, %wv) biases () {has_bias = array<i1: false, false, false>}
-      : tensor<?x576xf32>, (!lm.weight<[576, 576], q4_1>, !lm.weight<[192, 576], q4_1>, !lm.weight<[192, 576], q6_k>), ()
+    %q, %k, %v = lm.fused_linear %x, (%wq, %wk, %wv) {has_bias = array<i1: false, false, false>}
+      : tensor<?x576xf32>, (!lm.weight<[576, 576], q4_1>, !lm.weight<[192, 576], q4_1>, !lm.weight<[192, 576], q6_k>)
       -> (tensor<?x576xf32>, tensor<?x192xf32>, tensor<?x192xf32>)
     ```
   }];
@@ -51,8 +51,9 @@ def Lm_FusedLinearOp : Lm_Op<"fused_linear", [Pure, AttrSizedOperandSegments]> {
                        Variadic<Lm_Weight>:$biases, DenseBoolArrayAttr:$has_bias);
   let results = (outs Variadic<Lm_Rows>:$outputs);
   let assemblyFormat = [{
-    $input `,` `(` $weights `)` `biases` `(` $biases `)` attr-dict `:`
-    type($input) `,` `(` qualified(type($weights)) `)` `,` `(` qualified(type($biases)) `)` `->` `(` type($outputs) `)`
+    $input `,` `(` $weights `)` (`biases` `(` $biases^ `)`)? attr-dict `:`
+    type($input) `,` `(` qualified(type($weights)) `)`
+    (`,` `(` qualified(type($biases))^ `)`)? `->` `(` type($outputs) `)`
   }];
   let hasVerifier = 1;
 }

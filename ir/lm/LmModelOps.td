@@ -87,7 +87,7 @@ def Lm_LayersOp : Lm_Op<"layers", [DeclareOpInterfaceMethods<SymbolUserOpInterfa
                        DenseI64ArrayAttr:$indices);
   let results = (outs Lm_Rows:$output);
   let assemblyFormat = [{
-    $input `captures` `(` $captures `:` type($captures) `)`
+    $input (`captures` `(` $captures^ `:` type($captures) `)`)?
     `kinds` $kinds `which` $which `indices` $indices attr-dict
     `:` type($output)
   }];
