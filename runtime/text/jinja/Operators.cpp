@@ -70,8 +70,9 @@ static Value integerArithmetic(Context &context, std::string_view op, int64_t a,
     return integerPower(context, a, b);
   }
   if (b == 0) {
-    return context.fail(op == "/" ? "division by zero"
-                                  : "integer division or modulo by zero");
+    return context.fail(op == "/"   ? "division by zero"
+                        : op == "%" ? "integer modulo by zero"
+                                    : "integer division or modulo by zero");
   }
   if (op == "/") {
     return Value(static_cast<double>(a) / static_cast<double>(b));

@@ -98,7 +98,7 @@ void Parser::parseTag(Block &block) {
   } else if (tag == "print") {
     node = makeStmt(StmtKind::Print);
     take();
-    node->value = parseTuple(true);
+    node->value = parseExpression();
     expectBlockEnd();
   } else if (tag == "include" || tag == "import" || tag == "from" ||
              tag == "extends" || tag == "block" || tag == "autoescape") {

@@ -9,6 +9,7 @@ exception's message; "at": "load" or "render").
 
 import copy
 import datetime
+import functools
 import json
 import os
 import sys
@@ -45,6 +46,29 @@ def tojson(value, ensure_ascii=False, indent=None, separators=None, sort_keys=Fa
     )
 
 
+class Namespace(jinja2.utils.Namespace):
+    """A namespace that refuses private names."""
+
+    def __init__(*args, **kwargs):
+        self, *rest = args
+        fields = dict(*rest, **kwargs)
+        for name in fields:
+            check_name(name)
+        jinja2.utils.Namespace.__init__(self, fields)
+
+    def __setitem__(self, name, value):
+        check_name(name)
+        super().__setitem__(name, value)
+
+
+def check_name(name):
+    if name.startswith("_"):
+        raise jinja2.exceptions.SecurityError(
+            f"Chat templates cannot store underscore-prefixed attributes on a namespace, but got {name!r}. "
+            "Please rename the attribute."
+        )
+
+
 def raise_exception(message):
     raise jinja2.exceptions.TemplateError(message)
 
@@ -57,6 +81,7 @@ def make_environment():
     )
     env.filters["tojson"] = tojson
     env.globals["raise_exception"] = raise_exception
+    env.globals["namespace"] = Namespace
     env.globals["strftime_now"] = NOW.strftime
     return env
 
@@ -95,9 +120,17 @@ ADD = {
         "description": "Adds two numbers.",
         "parameters": {
             "type": "object",
-            "properties": {"a": {"type": "number"}, "b": {"type": ["number", "null"]}},
+            "properties": {"a": {"type": "number"}, "b": {"type": "number"}},
             "required": ["a", "b"],
         },
+    },
+}
+EITHER = {
+    "type": "function",
+    "function": {
+        "name": "either",
+        "description": "Takes one or the other.",
+        "parameters": {"type": "object", "properties": {"b": {"type": ["number", "null"], "anyOf": [{"type": "string"}]}}},
     },
 }
 NO_PARAMETERS = {
@@ -168,6 +201,8 @@ def conversations():
     ], {}
     yield "tools", [hello], tools
     yield "tools and system", [system("Be brief."), hello], tools
+    yield "union types", [hello], {"tools": [EITHER]}
+    yield "functions as text", [system("Be brief."), hello, call, result], {"functions": "[]", "datetime": "today"}
     yield "empty tools", [hello], {"tools": []}
     yield "tool call", [hello, call, result], tools
     yield "tool call answered", [hello, call, result, assistant("21.5 degrees."), user("Thanks")], tools
@@ -194,9 +229,14 @@ def conversations():
     yield "long", [m for i in range(20) for m in (user(f"question {i}"), assistant(f"answer {i}"))] + [hello], {}
 
 
+@functools.lru_cache
+def compile_template(env, source):
+    return env.from_string(source)
+
+
 def render(env, source, inputs):
     try:
-        template = env.from_string(source)
+        template = compile_template(env, source)
     except Exception as error:
         return {"error": str(error), "at": "load"}
     try:
