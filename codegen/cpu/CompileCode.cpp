@@ -80,7 +80,8 @@ void takeTargetFrom(const llvm::Module &kernels, llvm::Module &step,
       continue;
     }
     for (llvm::StringRef key :
-         {"target-cpu", "target-features", "tune-cpu", "no-trapping-math"}) {
+         {"target-cpu", "target-features", "tune-cpu", "no-trapping-math",
+          "prefer-vector-width", "min-legal-vector-width"}) {
       if (model != nullptr && model->hasFnAttribute(key)) {
         function.addFnAttr(model->getFnAttribute(key));
       }

@@ -103,8 +103,7 @@ static std::array<int8_t, 16> q3Scales(const std::byte *p) {
     const uint32_t low = s < 8 ? lowByte & 15u : lowByte >> 4;
     const uint32_t high =
         (std::to_integer<uint32_t>(p[8 + s % 4]) >> (s / 4 * 2)) & 3u;
-    scales[s] =
-        static_cast<int8_t>(static_cast<int>(low | (high << 4)) - 32);
+    scales[s] = static_cast<int8_t>(static_cast<int>(low | (high << 4)) - 32);
   }
   return scales;
 }

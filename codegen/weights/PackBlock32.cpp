@@ -43,9 +43,9 @@ static void packInt8Row(const RowToPack &row) {
   std::memcpy(row.supertile + 4 * row.output, row.stored, 4);
   std::byte *group = row.supertile + packed.supertileHeaderBytes;
   for (int64_t k = 0; k < row.inputs; k += 32, group += packed.unitBytes) {
-    writeBytes(byteCodes(row.stored + 4 + k,
-                         std::min<int64_t>(32, row.inputs - k)),
-               row.output, group);
+    writeBytes(
+        byteCodes(row.stored + 4 + k, std::min<int64_t>(32, row.inputs - k)),
+        row.output, group);
   }
 }
 

@@ -28,8 +28,8 @@ inline void writeNibbles(const CodeWords &code, int64_t output,
                          std::byte *plane) {
   std::byte *to = plane + output / 16 * 256 + output % 16 * 4;
   for (int64_t j = 0; j < 4; ++j) {
-    storeAs(to + 64 * j, (code[j] & 0x0f0f0f0fu) |
-                             ((code[j + 4] & 0x0f0f0f0fu) << 4));
+    storeAs(to + 64 * j,
+            (code[j] & 0x0f0f0f0fu) | ((code[j + 4] & 0x0f0f0f0fu) << 4));
   }
 }
 

@@ -32,8 +32,7 @@ int64_t storedRowBytes(NumberFormat format, int64_t inputs);
 /// Repacks stored rows without changing a value. `source` holds rows *
 /// storedRowBytes, `packed` layout::packedWeightBytes(format, rows, inputs).
 void packStored(NumberFormat format, PackShape shape,
-                std::span<const std::byte> source,
-                std::span<std::byte> packed);
+                std::span<const std::byte> source, std::span<std::byte> packed);
 
 /// Converts f32 rows to `format` (f32, f16, bf16, int8, int4 or int4a: see
 /// QuantizeRows.h) and packs them.

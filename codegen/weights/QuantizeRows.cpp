@@ -18,8 +18,8 @@ static int roundedCode(float value, float scale, int low, int high) {
     return std::clamp(0, low, high);
   }
   const float code = std::nearbyint(value / scale);
-  return static_cast<int>(std::clamp(code, static_cast<float>(low),
-                                     static_cast<float>(high)));
+  return static_cast<int>(
+      std::clamp(code, static_cast<float>(low), static_cast<float>(high)));
 }
 
 static void quantizeInt8(std::span<const float> row, std::byte *out) {

@@ -28,8 +28,7 @@ void quantizeRow(NumberFormat format, std::span<const float> row,
                  std::span<std::byte> stored);
 
 /// The inverse for Int8Row, whose scale is not in a block.
-void dequantizeInt8Row(std::span<const std::byte> stored,
-                       std::span<float> row);
+void dequantizeInt8Row(std::span<const std::byte> stored, std::span<float> row);
 
 } // namespace quire
 

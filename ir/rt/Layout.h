@@ -173,9 +173,8 @@ constexpr int64_t supertiles(int64_t outputs) {
 /// Bytes of one supertile; supertile s starts at s times this.
 constexpr int64_t supertileBytes(NumberFormat format, int64_t inputs) {
   const PackedFormat packed = packedFormat(format);
-  return packed.supertileHeaderBytes +
-         alignUp(inputs, packed.unitValues) / packed.unitValues *
-             packed.unitBytes;
+  return packed.supertileHeaderBytes + alignUp(inputs, packed.unitValues) /
+                                           packed.unitValues * packed.unitBytes;
 }
 
 constexpr int64_t packedWeightBytes(NumberFormat format, int64_t outputs,

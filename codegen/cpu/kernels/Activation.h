@@ -22,12 +22,12 @@ template <class Byte> struct Int8View {
     return data + (group * rows + row) * layout::kGroup;
   }
   QUIRE_INLINE Byte *group32(int64_t group, int64_t row) const {
-    return meta + (group * rows + row) *
-                      static_cast<int64_t>(sizeof(Int8By32Group));
+    return meta +
+           (group * rows + row) * static_cast<int64_t>(sizeof(Int8By32Group));
   }
   QUIRE_INLINE Byte *block256(int64_t block, int64_t row) const {
-    return meta + (block * rows + row) *
-                      static_cast<int64_t>(sizeof(Int8By256Block));
+    return meta +
+           (block * rows + row) * static_cast<int64_t>(sizeof(Int8By256Block));
   }
 };
 
@@ -103,8 +103,7 @@ QUIRE_INLINE void quantizeRowBy32(const float *row, int64_t features,
 
 /// Quantises one row by 256.
 QUIRE_INLINE void quantizeRowBy256(const float *row, int64_t features,
-                                   const Int8View<std::byte> &view,
-                                   int64_t r) {
+                                   const Int8View<std::byte> &view, int64_t r) {
   const int64_t blocks =
       layout::activationGroups(ActivationFormat::Int8By256, features) / 8;
   for (int64_t b = 0; b < blocks; ++b) {
@@ -140,9 +139,9 @@ QUIRE_INLINE void quantizeRow(const float *row, int64_t features,
                               std::byte *base, int64_t rows, int64_t r,
                               int64_t group) {
   if (group == 32) {
-    quantizeRowBy32(
-        row, features,
-        int8View(base, ActivationFormat::Int8By32, rows, features), r);
+    quantizeRowBy32(row, features,
+                    int8View(base, ActivationFormat::Int8By32, rows, features),
+                    r);
   } else {
     quantizeRowBy256(
         row, features,

@@ -40,8 +40,8 @@ struct AttentionScratch {
     sums = scores + kKeys * queries;
     highest = sums + wide * queries;
     total = highest + queries;
-    slots = reinterpret_cast<int64_t *>(
-        highest + layout::alignUp(2 * queries, kLanes));
+    slots = reinterpret_cast<int64_t *>(highest +
+                                        layout::alignUp(2 * queries, kLanes));
   }
 };
 
@@ -220,9 +220,9 @@ template <class Cache> struct Attention {
         for (int64_t i = 0; i < kLanes; ++i) {
           rows[i] = F32x16{};
           if (k + i >= low && k + i < high) {
-            rows[i] = loadCache<Cache>(
-                cache.key(space.slots[k + i], head) + d * bytes,
-                args.keyDim - d);
+            rows[i] = loadCache<Cache>(cache.key(space.slots[k + i], head) +
+                                           d * bytes,
+                                       args.keyDim - d);
           }
         }
         transpose(rows);
@@ -326,10 +326,9 @@ template <class Cache> struct Attention {
   }
 
   template <int vectors>
-  static QUIRE_INLINE void weigh(const float *weights, int64_t first,
-                                 int64_t last, F32x16 correction,
-                                 const float *values, int64_t wide,
-                                 float *sums) {
+  static QUIRE_INLINE void
+  weigh(const float *weights, int64_t first, int64_t last, F32x16 correction,
+        const float *values, int64_t wide, float *sums) {
     F32x16 acc[vectors];
     for (int i = 0; i < vectors; ++i) {
       acc[i] = loadAligned<F32x16>(sums + 16 * i) * correction;

@@ -23,14 +23,10 @@ template <int subGroup, bool minimum, int zero> struct Block256Maths {
 };
 
 template <NumberFormat> struct MathsOf;
-template <>
-struct MathsOf<NumberFormat::Q2_K> : Block256Maths<16, true, 0> {};
-template <>
-struct MathsOf<NumberFormat::Q3_K> : Block256Maths<16, false, 4> {};
-template <>
-struct MathsOf<NumberFormat::Q4_K> : Block256Maths<32, true, 0> {};
-template <>
-struct MathsOf<NumberFormat::Q5_K> : Block256Maths<32, true, 0> {};
+template <> struct MathsOf<NumberFormat::Q2_K> : Block256Maths<16, true, 0> {};
+template <> struct MathsOf<NumberFormat::Q3_K> : Block256Maths<16, false, 4> {};
+template <> struct MathsOf<NumberFormat::Q4_K> : Block256Maths<32, true, 0> {};
+template <> struct MathsOf<NumberFormat::Q5_K> : Block256Maths<32, true, 0> {};
 template <>
 struct MathsOf<NumberFormat::Q6_K> : Block256Maths<16, false, 32> {};
 

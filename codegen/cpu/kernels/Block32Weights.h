@@ -29,8 +29,9 @@ struct Block32Weights : Block32Maths<zeroPoint, minimum, bits == 8,
                              format == NumberFormat::Int8Row>;
   static constexpr NumberFormat kFormat = format;
   static constexpr int64_t kUnitBytes = layout::packedFormat(format).unitBytes;
-  static constexpr int64_t kPlaneBytes =
-      bits == 8 ? 2048 : bits == 5 ? 1024 + 256 : 1024;
+  static constexpr int64_t kPlaneBytes = bits == 8   ? 2048
+                                         : bits == 5 ? 1024 + 256
+                                                     : 1024;
 
   static QUIRE_INLINE Lines lines(const std::byte *group, int tile) {
     if constexpr (bits == 8) {

@@ -74,12 +74,9 @@ struct CacheView {
 /// Args is KvAppendArgs or AttentionArgs.
 template <class Cache, class Args>
 QUIRE_INLINE CacheView cacheView(const Args &args) {
-  const layout::KvPage page = {args.kvHeads,
-                               args.keyDim,
-                               args.valueDim,
-                               sizeof(typename Cache::Element),
-                               args.pageSize,
-                               args.groupLayers};
+  const layout::KvPage page = {args.kvHeads,  args.keyDim,
+                               args.valueDim, sizeof(typename Cache::Element),
+                               args.pageSize, args.groupLayers};
   return {args.step->caches[args.group] +
               args.layer->indexInGroup * page.layerBytes(),
           page};

@@ -79,10 +79,9 @@ QUIRE_INLINE void decodeBlock256(const PackedRow &row, int64_t features,
       dmin = W::superMinimum(block, row.tile)[row.lane];
     }
     for (int g = 0; g < 8; ++g) {
-      const Codes codes =
-          codesOf(W::lines(block + W::kHeaderBytes + g * W::kGroupBytes,
-                           row.tile),
-                  row.lane);
+      const Codes codes = codesOf(
+          W::lines(block + W::kHeaderBytes + g * W::kGroupBytes, row.tile),
+          row.lane);
       for (int i = 0; i < 32; ++i) {
         const int s = (32 * g + i) / W::kSubGroup;
         const float sub = d * W::subScale(scales, s / 4, s % 4)[row.lane];

@@ -26,8 +26,7 @@ template <NumberFormat format> struct FloatWeights {
       return {loadHalves(unit + 32 * tile), loadHalves(unit + 128 + 32 * tile)};
     } else {
       const U32x16 both = loadAligned<U32x16>(unit + 64 * tile);
-      return {bitCast<F32x16>(both << 16),
-              bitCast<F32x16>(both & 0xffff0000u)};
+      return {bitCast<F32x16>(both << 16), bitCast<F32x16>(both & 0xffff0000u)};
     }
   }
 };

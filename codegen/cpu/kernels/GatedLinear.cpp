@@ -31,8 +31,7 @@ template <NumberFormat format> struct GatedLinear {
     totals<format>({args.gate + at, args.activation, args.inputs, rows,
                     tile.firstRow, tile.rows, space.totals, space.block});
     totals<format>({args.up + at, args.activation, args.inputs, rows,
-                    tile.firstRow, tile.rows, space.secondTotals,
-                    space.block});
+                    tile.firstRow, tile.rows, space.secondTotals, space.block});
     finish(args, tile, space);
   }
 

@@ -29,11 +29,9 @@ QUIRE_INLINE I32x16 startBlock256(const std::byte *meta, int s) {
 }
 
 /// The p-th pair of activation sums that belongs to the p-th pair of minima.
-template <class W>
-QUIRE_INLINE I32x16 sumPair(const std::byte *meta, int p) {
-  constexpr int64_t at = W::kSubGroup == 32
-                             ? offsetof(Int8By256Block, sum32)
-                             : offsetof(Int8By256Block, sum16);
+template <class W> QUIRE_INLINE I32x16 sumPair(const std::byte *meta, int p) {
+  constexpr int64_t at = W::kSubGroup == 32 ? offsetof(Int8By256Block, sum32)
+                                            : offsetof(Int8By256Block, sum16);
   return splat(loadScalar<int32_t>(meta + at + 4 * p));
 }
 
@@ -77,8 +75,7 @@ QUIRE_INLINE void directBlock256(const SupertileJob &job,
           const F32x16 scale = W::subScale(scales[t], s / 4, s % 4);
           for (int r = 0; r < rows; ++r) {
             const std::byte *values = x.values(b * 8 + g, firstRow + r);
-            I32x16 dot =
-                startBlock256<W>(x.block256(b, firstRow + r), s);
+            I32x16 dot = startBlock256<W>(x.block256(b, firstRow + r), s);
             for (int i = 0; i < 8 / perGroup; ++i) {
               const int j = part * (8 / perGroup) + i;
               dot = dotBytes(dot, w.line[j],
@@ -167,10 +164,9 @@ QUIRE_INLINE void unpackBlock256(const std::byte *block,
 
 /// `rows` rows by `tiles` tiles over one unpacked block.
 template <class W, int tiles, int rows>
-QUIRE_INLINE void multiplyBlock256(const UnpackedBlock256 &w,
-                                   const Int8View<const std::byte> &x,
-                                   int64_t b, int64_t row, int tile,
-                                   float *totals) {
+QUIRE_INLINE void
+multiplyBlock256(const UnpackedBlock256 &w, const Int8View<const std::byte> &x,
+                 int64_t b, int64_t row, int tile, float *totals) {
   constexpr int perGroup = 32 / W::kSubGroup;
   const std::byte *meta = x.block256(b, row);
   F32x16 sum[tiles][rows] = {};
@@ -231,10 +227,9 @@ QUIRE_INLINE void multiplyBlock256(const UnpackedBlock256 &w,
 
 /// All rows over one unpacked block; W is a Block256Maths.
 template <class W>
-QUIRE_NOINLINE void walkBlock256(const UnpackedBlock256 &w,
-                                 const Int8View<const std::byte> &x, int64_t b,
-                                 int64_t firstRow, int64_t rows,
-                                 float *totals) {
+QUIRE_NOINLINE void
+walkBlock256(const UnpackedBlock256 &w, const Int8View<const std::byte> &x,
+             int64_t b, int64_t firstRow, int64_t rows, float *totals) {
   constexpr int tiles = kBlock256Blocking.tiles;
   constexpr int step = kBlock256Blocking.rows;
   int64_t r = 0;

@@ -33,7 +33,8 @@ template <int zero> QUIRE_INLINE I32x16 startBlock32(const std::byte *meta) {
   }
 }
 
-/// Adds one group to a total. W, as Block32Maths, says whether there are scales and minima.
+/// Adds one group to a total. W, as Block32Maths, says whether there are scales
+/// and minima.
 template <class W>
 QUIRE_INLINE F32x16 finishBlock32(F32x16 total, I32x16 dot, F32x16 scale,
                                   F32x16 minimum, const std::byte *meta) {
@@ -78,8 +79,7 @@ QUIRE_INLINE void directBlock32(const SupertileJob &job,
         for (int j = 0; j < 8; ++j) {
           dot = dotFour<W::kWide>(dot, w.line[j], values + 4 * j);
         }
-        total[t][r] =
-            finishBlock32<W>(total[t][r], dot, scale, minimum, meta);
+        total[t][r] = finishBlock32<W>(total[t][r], dot, scale, minimum, meta);
       }
     }
   }
@@ -131,8 +131,7 @@ QUIRE_INLINE void multiplyBlock32(const UnpackedBlock32 &w, int groups,
   F32x16 total[tiles][rows];
   for (int r = 0; r < rows; ++r) {
     for (int t = 0; t < tiles; ++t) {
-      total[t][r] =
-          loadAligned<F32x16>(totals + 64 * r + 16 * (tile + t));
+      total[t][r] = loadAligned<F32x16>(totals + 64 * r + 16 * (tile + t));
     }
   }
   for (int g = 0; g < groups; ++g) {
@@ -212,7 +211,8 @@ QUIRE_INLINE void blockedBlock32(const SupertileJob &job,
   for (int64_t g = 0; g < groups; g += 8) {
     const int count = static_cast<int>(minimum(groups - g, 8));
     unpackBlock32<W>(group + g * W::kUnitBytes, count, unpacked);
-    walkBlock32<typename W::Maths>(unpacked, count, x, g, job.firstRow, job.rows, job.totals);
+    walkBlock32<typename W::Maths>(unpacked, count, x, g, job.firstRow,
+                                   job.rows, job.totals);
   }
 }
 

@@ -54,8 +54,7 @@ struct RmsNorm {
       squares = fma(v, v, squares);
     }
     const float mean = sumLanes(squares) / static_cast<float>(s.width);
-    const F32x16 inverse =
-        splat(1.0f / __builtin_sqrtf(mean + s.epsilon));
+    const F32x16 inverse = splat(1.0f / __builtin_sqrtf(mean + s.epsilon));
     for (int64_t i = 0; i < s.width; i += kLanes) {
       const int64_t left = s.width - i;
       // x may be the very buffer that sum was written to.

@@ -22,29 +22,26 @@ QUIRE_INLINE SineCosine sineCosine(F64x8 angle) {
   const F64x8 shifted = angle * 0.63661977236758134 + 0x1.8p52;
   const F64x8 n = shifted - 0x1.8p52;
   const I64x8 quadrant = __builtin_bit_cast(I64x8, shifted);
-  const F64x8 r =
-      (angle - n * 0x1.921fb544p0) - n * 0x1.0b4611a626331p-34;
+  const F64x8 r = (angle - n * 0x1.921fb544p0) - n * 0x1.0b4611a626331p-34;
   const F64x8 z = r * r;
   // Taylor series; the first terms left out are below 5e-17.
   const F64x8 sine =
       r + r * z *
               (-1.0 / 6 +
                z * (1.0 / 120 +
-                    z * (-1.0 / 5040 +
-                         z * (1.0 / 362880 +
-                              z * (-1.0 / 39916800 +
-                                   z * (1.0 / 6227020800.0 -
-                                        z / 1307674368000.0))))));
+                    z * (-1.0 / 5040 + z * (1.0 / 362880 +
+                                            z * (-1.0 / 39916800 +
+                                                 z * (1.0 / 6227020800.0 -
+                                                      z / 1307674368000.0))))));
   const F64x8 cosine =
       1.0 -
       z * (0.5 -
-           z * (1.0 / 24 -
-                z * (1.0 / 720 -
-                     z * (1.0 / 40320 -
-                          z * (1.0 / 3628800 -
-                               z * (1.0 / 479001600 -
-                                    z * (1.0 / 87178291200.0 -
-                                         z / 20922789888000.0)))))));
+           z * (1.0 / 24 - z * (1.0 / 720 -
+                                z * (1.0 / 40320 -
+                                     z * (1.0 / 3628800 -
+                                          z * (1.0 / 479001600 -
+                                               z * (1.0 / 87178291200.0 -
+                                                    z / 20922789888000.0)))))));
   const I64x8 swapped = (quadrant & 1) != 0;
   const F64x8 s = swapped ? cosine : sine;
   const F64x8 c = swapped ? sine : cosine;
@@ -65,10 +62,9 @@ struct RopeTable {
     const double growth = args.dynamicFactor * static_cast<double>(length) /
                               static_cast<double>(args.dynamicContext) -
                           (args.dynamicFactor - 1.0);
-    const double base =
-        args.dynamicBase * ::pow(growth, dim / (dim - 2.0));
-    return static_cast<float>(
-        1.0 / ::pow(base, static_cast<double>(2 * i) / dim));
+    const double base = args.dynamicBase * ::pow(growth, dim / (dim - 2.0));
+    return static_cast<float>(1.0 /
+                              ::pow(base, static_cast<double>(2 * i) / dim));
   }
 
   static QUIRE_INLINE void tile(const RopeTableArgs &args, int64_t tile,
@@ -89,8 +85,7 @@ struct RopeTable {
                                  : args.inverseFrequency[i + j];
         }
         const F32x8 angle = frequency * static_cast<float>(position);
-        const SineCosine sc =
-            sineCosine(__builtin_convertvector(angle, F64x8));
+        const SineCosine sc = sineCosine(__builtin_convertvector(angle, F64x8));
         const F32x8 c = __builtin_convertvector(sc.cosine, F32x8) * amplitude;
         const F32x8 s = __builtin_convertvector(sc.sine, F32x8) * amplitude;
         for (int64_t j = 0; j < count; ++j) {

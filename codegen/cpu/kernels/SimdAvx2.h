@@ -35,8 +35,7 @@ QUIRE_INLINE __m256i dotHalf(__m256i acc, __m256i w, __m256i x) {
   // Below 128 the sum of two products stays below 2 * 127 * 127: no
   // saturation.
   const __m256i pairs = _mm256_maddubs_epi16(w, x);
-  return _mm256_add_epi32(acc,
-                          _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+  return _mm256_add_epi32(acc, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
 }
 QUIRE_INLINE I32x16 dotBytes(I32x16 acc, U32x16 w, I32x16 x) {
   const Halves a = halves(acc), b = halves(w), c = halves(x);
@@ -45,9 +44,9 @@ QUIRE_INLINE I32x16 dotBytes(I32x16 acc, U32x16 w, I32x16 x) {
 
 /// Bytes 0 and 2, then 1 and 3, widened to 16 bits.
 QUIRE_INLINE __m256i dotHalfWide(__m256i acc, __m256i w, __m256i x) {
-  const __m256i even = _mm256_madd_epi16(
-      _mm256_and_si256(w, _mm256_set1_epi16(255)),
-      _mm256_srai_epi16(_mm256_slli_epi16(x, 8), 8));
+  const __m256i even =
+      _mm256_madd_epi16(_mm256_and_si256(w, _mm256_set1_epi16(255)),
+                        _mm256_srai_epi16(_mm256_slli_epi16(x, 8), 8));
   const __m256i odd =
       _mm256_madd_epi16(_mm256_srli_epi16(w, 8), _mm256_srai_epi16(x, 8));
   return _mm256_add_epi32(acc, _mm256_add_epi32(even, odd));
@@ -83,10 +82,9 @@ QUIRE_INLINE U16x16 toHalf(F32x16 v) {
   struct Parts {
     __m128i low, high;
   };
-  return bitCast<U16x16>(Parts{_mm256_cvtps_ph(_mm256_castsi256_ps(h.low),
-                                               _MM_FROUND_TO_NEAREST_INT),
-                               _mm256_cvtps_ph(_mm256_castsi256_ps(h.high),
-                                               _MM_FROUND_TO_NEAREST_INT)});
+  return bitCast<U16x16>(Parts{
+      _mm256_cvtps_ph(_mm256_castsi256_ps(h.low), _MM_FROUND_TO_NEAREST_INT),
+      _mm256_cvtps_ph(_mm256_castsi256_ps(h.high), _MM_FROUND_TO_NEAREST_INT)});
 }
 
 } // namespace QUIRE_KERNEL_NAMESPACE

@@ -23,18 +23,16 @@ QUIRE_INLINE F32x16 fma(F32x16 a, F32x16 b, F32x16 c) {
 }
 
 QUIRE_INLINE I32x16 dotBytes(I32x16 acc, U32x16 w, I32x16 x) {
-  return bitCast<I32x16>(_mm512_dpbusd_epi32(bitCast<__m512i>(acc),
-                                             bitCast<__m512i>(w),
-                                             bitCast<__m512i>(x)));
+  return bitCast<I32x16>(_mm512_dpbusd_epi32(
+      bitCast<__m512i>(acc), bitCast<__m512i>(w), bitCast<__m512i>(x)));
 }
 QUIRE_INLINE I32x16 dotBytesWide(I32x16 acc, U32x16 w, I32x16 x) {
   return dotBytes(acc, w, x);
 }
 
 QUIRE_INLINE I32x16 dotPairs(I32x16 acc, I32x16 a, I32x16 b) {
-  return bitCast<I32x16>(_mm512_dpwssd_epi32(bitCast<__m512i>(acc),
-                                             bitCast<__m512i>(a),
-                                             bitCast<__m512i>(b)));
+  return bitCast<I32x16>(_mm512_dpwssd_epi32(
+      bitCast<__m512i>(acc), bitCast<__m512i>(a), bitCast<__m512i>(b)));
 }
 
 QUIRE_INLINE I32x16 roundToInt(F32x16 v) {

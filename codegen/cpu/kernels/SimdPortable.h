@@ -82,8 +82,8 @@ QUIRE_INLINE U16x16 toHalf(F32x16 v) {
       (magnitude - 0x38000000u + 0xfffu + ((magnitude >> 13) & 1u)) >> 13;
   U32x16 half = magnitude < 0x38800000u ? small : normal;
   half = magnitude >= 0x477ff000u ? splat(0x7c00u) : half;
-  half = magnitude > 0x7f800000u ? (0x7e00u | ((magnitude >> 13) & 0x3ffu))
-                                 : half;
+  half =
+      magnitude > 0x7f800000u ? (0x7e00u | ((magnitude >> 13) & 0x3ffu)) : half;
   return __builtin_convertvector(half | sign, U16x16);
 }
 

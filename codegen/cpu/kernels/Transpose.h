@@ -20,10 +20,10 @@ template <int step> QUIRE_INLINE void exchange(F32x16 &a, F32x16 &b) {
   const F32x16 first = __builtin_shufflevector(
       a, b, low(0), low(1), low(2), low(3), low(4), low(5), low(6), low(7),
       low(8), low(9), low(10), low(11), low(12), low(13), low(14), low(15));
-  b = __builtin_shufflevector(
-      a, b, high(0), high(1), high(2), high(3), high(4), high(5), high(6),
-      high(7), high(8), high(9), high(10), high(11), high(12), high(13),
-      high(14), high(15));
+  b = __builtin_shufflevector(a, b, high(0), high(1), high(2), high(3), high(4),
+                              high(5), high(6), high(7), high(8), high(9),
+                              high(10), high(11), high(12), high(13), high(14),
+                              high(15));
   a = first;
 }
 
