@@ -94,8 +94,8 @@ TestWeight::TestWeight(NumberFormat format, int64_t rows, int64_t inputs,
   }
 }
 
-void runKernel(const std::string &level, const std::string &name, const void *args,
-               int64_t scratchBytes) {
+void runKernel(const std::string &level, const std::string &name,
+               const void *args, int64_t scratchBytes) {
   const cpu::NativeKernel *kernel = cpu::findNativeKernel(level, name);
   ASSERT_NE(kernel, nullptr) << name;
   Aligned<std::byte> scratch(scratchBytes);

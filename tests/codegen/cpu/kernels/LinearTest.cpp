@@ -204,14 +204,14 @@ TEST_P(LinearTest, EmbeddingGivesBackTheFilesValues) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Kernels, LinearTest,
-    testing::Combine(testing::ValuesIn(testedLevels()),
-                     testing::ValuesIn(weightFormats())),
-    [](const auto &info) {
-      return std::get<0>(info.param) + "_" +
-             std::string(numberFormatName(std::get<1>(info.param)));
-    });
+INSTANTIATE_TEST_SUITE_P(Kernels, LinearTest,
+                         testing::Combine(testing::ValuesIn(testedLevels()),
+                                          testing::ValuesIn(weightFormats())),
+                         [](const auto &info) {
+                           return std::get<0>(info.param) + "_" +
+                                  std::string(numberFormatName(
+                                      std::get<1>(info.param)));
+                         });
 
 } // namespace
 } // namespace quire::test
