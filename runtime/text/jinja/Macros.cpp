@@ -12,6 +12,7 @@ namespace quire::jinja {
 void Interpreter::captureScopes() {
   for (Scope *s = scope; s && !s->captured; s = s->parent) {
     s->captured = true;
+    context.work(sizeof(Scope) + 4 * sizeof(Value));
   }
 }
 
