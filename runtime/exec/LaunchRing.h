@@ -65,6 +65,12 @@ public:
                int64_t &end) const;
   /// Takes a unit of one worker's share; returns its number or -1.
   int64_t take(uint64_t launch, int share, uint64_t units);
+  /// Fetches what a worker touches first in a launch to come, while it has
+  /// tiles to run.
+  void prefetch(uint64_t launch, int share) const {
+    __builtin_prefetch(&slot(launch));
+    __builtin_prefetch(&shareOf(launch, share), /*for writing*/ 1);
+  }
   /// Reports a unit as finished; true when it was the launch's last.
   bool finish(uint64_t launch);
 

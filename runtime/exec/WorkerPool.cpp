@@ -203,6 +203,7 @@ void WorkerPool::launch(QuireWorker *worker, int32_t launch,
   }
   SampleScope sample(pool.recording.load(std::memory_order_relaxed),
                      pool.samplesMutex, pool.samples, launch, worker->index);
+  ring.prefetch(number + 1, worker->index);
   int shares = pool.workers();
   for (int i = 0; i < shares; ++i) {
     int share = worker->index + i;
@@ -220,6 +221,7 @@ void WorkerPool::launch(QuireWorker *worker, int32_t launch,
       sample.addTiles(end - begin);
       if (ring.finish(number)) {
         pool.launchOver.wakeAll();
+        return; // nothing is left to take either
       }
     }
   }

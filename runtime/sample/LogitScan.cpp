@@ -123,24 +123,28 @@ wordsOfBlock(const NoiseKey &key, uint32_t firstBlock, uint32_t *words) {
   std::memcpy(words + 3 * kLanes, c3, sizeof(c3));
 }
 
+/// Not below gumbelFromWord(word). With u = (word + 1/2) / 2^32:
+/// -log(-log u) <= -log(1 - u), whose size in powers of two is a float's
+/// exponent.
+__attribute__((always_inline)) inline float gumbelBound(uint32_t word) {
+  constexpr float kLn2 = 0.69314718f;
+  constexpr float kSlack = 1e-3f; // rounding of the bound itself
+  // Halved: a conversion from 31 bits is one instruction everywhere.
+  float half = static_cast<float>(static_cast<int32_t>(~word >> 1));
+  int32_t exponent =
+      static_cast<int32_t>(std::bit_cast<uint32_t>(half + 0.25f) >> 23) - 127;
+  return static_cast<float>(31 - exponent) * kLn2 + kSlack;
+}
+
 /// Fills `words` and says whether any token of the block may beat `best`.
-/// With u = (word + 1/2) / 2^32: -log(-log u) <= -log(1 - u), whose size in
-/// powers of two is a float's exponent.
 QUIRE_MULTIVERSION
 bool blockMayWin(const float *scores, const NoiseKey &key, uint32_t firstBlock,
                  float best, uint32_t *words) {
-  constexpr float kLn2 = 0.69314718f;
-  constexpr float kSlack = 1e-3f; // rounding of the bound itself
   wordsOfBlock(key, firstBlock, words);
   uint32_t any = 0;
   for (int w = 0; w < 4; ++w) {
     for (int i = 0; i < kLanes; ++i) {
-      // Halved: a conversion from 31 bits is one instruction everywhere.
-      float half =
-          static_cast<float>(static_cast<int32_t>(~words[w * kLanes + i] >> 1));
-      int32_t exponent = static_cast<int32_t>(
-          (std::bit_cast<uint32_t>(half + 0.25f) >> 23) - 127);
-      float bound = static_cast<float>(31 - exponent) * kLn2 + kSlack;
+      float bound = gumbelBound(words[w * kLanes + i]);
       any |= scores[4 * i + w] + bound > best ? 1u : 0u;
     }
   }
@@ -189,6 +193,8 @@ void shiftAndDivide(std::span<const float> scores, float shift, float divisor,
   shiftAndDivideImpl(scores.data(), static_cast<int64_t>(scores.size()), shift,
                      divisor, out.data());
 }
+
+float exponential(float x) { return expNegative(x); }
 
 double sumOfExponentials(std::span<const float> scores, float shift) {
   constexpr int64_t kChunk = 1024; // terms before lane sums become doubles
@@ -273,7 +279,11 @@ int32_t gumbelArgmax(std::span<const float> scores, const BlockMaxima &maxima,
       continue;
     }
     for (int64_t i = 0; i < size; ++i) {
-      double value = x[i] + gumbelFromWord(words[i % 4 * kLanes + i / 4]);
+      uint32_t word = words[i % 4 * kLanes + i / 4];
+      if (x[i] + gumbelBound(word) <= bestValue) {
+        continue;
+      }
+      double value = x[i] + gumbelFromWord(word);
       if (value > bestValue) {
         bestValue = value;
         best = static_cast<int32_t>(begin + i);
@@ -288,7 +298,11 @@ int32_t gumbelArgmax(std::span<const Candidate> candidates,
   int32_t best = -1;
   double bestValue = -std::numeric_limits<double>::infinity();
   for (const Candidate &candidate : candidates) {
-    double value = candidate.score + gumbelFromWord(key.word(candidate.token));
+    uint32_t word = key.word(candidate.token);
+    if (best >= 0 && candidate.score + gumbelBound(word) <= bestValue) {
+      continue;
+    }
+    double value = candidate.score + gumbelFromWord(word);
     if (best < 0 || value > bestValue) {
       bestValue = value;
       best = candidate.token;

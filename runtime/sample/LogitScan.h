@@ -35,6 +35,9 @@ struct BlockMaxima {
 void shiftAndDivide(std::span<const float> scores, float shift, float divisor,
                     std::span<float> out);
 
+/// exp(x) for x <= 0, relative error below 3e-7; at least exp(-87).
+float exponential(float x);
+
 /// sum of exp(scores[i] - shift), for shift >= every score; relative error
 /// below 1e-6.
 double sumOfExponentials(std::span<const float> scores, float shift);

@@ -13,6 +13,10 @@ namespace {
 // Below this, dividing could overflow a float; the draw is the same.
 constexpr double kSmallestTemperature = 1e-30;
 
+bool moreProbable(const Candidate &a, const Candidate &b) {
+  return a.score > b.score || (a.score == b.score && a.token < b.token);
+}
+
 bool keepsAll(int64_t topK, size_t vocabulary) {
   return topK <= 0 || topK >= static_cast<int64_t>(vocabulary);
 }
@@ -136,6 +140,7 @@ bool Sampler::truncate(std::span<const float> scores,
   }
   if (params.topP < 1) {
     keepTopP(scores, params.topP, listed);
+    listed = true;
   }
   if (params.minP > 0) {
     float threshold = static_cast<float>(std::log(params.minP));
@@ -152,37 +157,40 @@ bool Sampler::truncate(std::span<const float> scores,
 }
 
 /// Keeps the shortest run of most probable tokens whose probability reaches
-/// topP, at least one.
+/// topP, at least one: a weighted quickselect, linear in the candidates. The
+/// survivors are in no particular order.
 void Sampler::keepTopP(std::span<const float> scores, double topP,
-                       bool &listed) {
+                       bool listed) {
   double total = 0;
-  int64_t size = static_cast<int64_t>(candidates.size());
   if (listed) {
     for (const Candidate &candidate : candidates) {
-      total += std::exp(static_cast<double>(candidate.score));
+      total += exponential(candidate.score);
     }
   } else {
     total = sumOfExponentials(scores, 0);
-    size = 64;
-    largest(scores, maxima, size, candidates);
+    // All tokens under this threshold together have less than 1 - topP.
+    double least = total * (1 - topP) / static_cast<double>(scores.size());
+    collectAtLeast(scores, maxima, static_cast<float>(std::log(least)) - 1e-3f,
+                   candidates);
   }
-  double sum = 0;
-  for (size_t kept = 0;; ++kept) {
-    if (kept == candidates.size()) {
-      if (listed || candidates.size() == scores.size()) {
-        break;
-      }
-      // A flat distribution: look further.
-      size *= 8;
-      largest(scores, maxima, size, candidates);
+  auto begin = candidates.begin();
+  auto end = candidates.end();
+  double wanted = topP * total;
+  while (end - begin > 1) {
+    auto middle = begin + (end - begin) / 2;
+    std::nth_element(begin, middle, end, moreProbable);
+    double upper = 0;
+    for (auto it = begin; it != middle; ++it) {
+      upper += exponential(it->score);
     }
-    sum += std::exp(static_cast<double>(candidates[kept].score));
-    if (sum >= topP * total) {
-      candidates.resize(kept + 1);
-      break;
+    if (upper >= wanted) {
+      end = middle;
+    } else {
+      wanted -= upper;
+      begin = middle;
     }
   }
-  listed = true;
+  candidates.erase(end, candidates.end());
 }
 
 void Sampler::addLogprobs(std::span<const float> logits, float top,

@@ -55,7 +55,7 @@ private:
   int32_t draw(std::span<const float> logits, int32_t best,
                const SampleInput &input, const SamplingParams &params);
   bool truncate(std::span<const float> scores, const SamplingParams &params);
-  void keepTopP(std::span<const float> scores, double topP, bool &listed);
+  void keepTopP(std::span<const float> scores, double topP, bool listed);
   void addLogprobs(std::span<const float> logits, float top,
                    SampledToken &result);
 
