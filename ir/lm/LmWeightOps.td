@@ -62,9 +62,21 @@ def Lm_AffineWeightOp : Lm_WeightTransform<"affine_weight"> {
 def Lm_ConvertWeightOp : Lm_WeightTransform<"convert_weight"> {
   let summary = "the same weight stored in another number format";
   let description = [{
-    Rounds where the new format cannot hold a value. `int8`: one scale per
-    output row, max|w| / 127. `int4`: groups of 32 along the inputs, f16 scale,
-    value = scale * (q - 8). `int4a`: value = scale * q + minimum.
+    Rounds where the new format cannot hold a value, to nearest even; scales
+    and minima that are f16 are rounded first, and q chosen for the rounded
+    ones.
+
+    - `f16`, `bf16`: each value by itself.
+    - `int8`: value = scale * q, q in [-127, 127]; scale = max|w| / 127 of the
+      output row, f32 (of all values, for a vector).
+    - `int4`: groups of 32 along the inputs; value = scale * (q - 8), q in
+      [0, 15]; scale = w / -8 of the w farthest from zero (the first of equals),
+      f16.
+    - `int4a`: groups of 32; value = scale * q + minimum, q in [0, 15];
+      minimum = min w, scale = (max w - minimum) / 15, both f16.
+    - A group whose scale is 0 becomes zeros (`int4a`: its minimum).
+    - To the format it has already: nothing changes. No other format can be
+      rounded to.
 
     - C1: the shape stays.
 

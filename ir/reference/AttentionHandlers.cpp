@@ -128,22 +128,12 @@ static LogicalResult runPagedAttention(Frame &frame, lm::PagedAttentionOp op) {
     if (frame.input().group[ref.group].slot[r] < 0) {
       continue;
     }
-    auto slots = visibleSlots(frame.input(), ref.group, r,
-                              cache.shape().pageSize, cache.shape().window);
-    if (!slots.ok()) {
-      return op.emitError() << std::string(slots.status().message());
+    auto visible = visibleIn(cache, ref.layer, frame.input(), ref.group, r,
+                             cache.shape().window);
+    if (!visible.ok()) {
+      return op.emitError() << std::string(visible.status().message());
     }
-    Visible visible;
-    for (int32_t slot : *slots) {
-      const float *key = cache.key(ref.layer, slot);
-      if (!key) {
-        return op.emitError() << "row " << r << " reads slot " << slot
-                              << ", which was never written";
-      }
-      visible.keys.push_back(key);
-      visible.values.push_back(cache.value(ref.layer, slot));
-    }
-    attendRow(shape, query.row(r).data(), visible, out.row(r).data());
+    attendRow(shape, query.row(r).data(), *visible, out.row(r).data());
   }
   frame.set(op.getOutput(), std::move(out));
   return success();

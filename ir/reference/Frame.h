@@ -45,7 +45,11 @@ struct Interpreter::State {
   HandlerTable handlers;
   Probe probe;
   const StepInput *input = nullptr; // of the step that runs
+  llvm::StringMap<Rows> buffers;    // of an rt module, by symbol
 };
+
+/// A module that has been lowered: runs its `rt.sequence @step` (RtStep.cpp).
+llvm::FailureOr<Rows> runRtStep(Interpreter::State &state);
 
 /// One call of a function.
 struct Frame {

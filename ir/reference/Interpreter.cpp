@@ -2,6 +2,8 @@
 
 #include "ir/reference/Frame.h"
 
+#include "ir/rt/Rt.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
@@ -60,10 +62,28 @@ static CacheGroup makeGroup(lm::CacheGroupOp op) {
           KvCache(shape)};
 }
 
+static CacheGroup makeGroup(rt::CacheGroupOp op) {
+  KvCache::Shape shape;
+  shape.kvHeads = op.getKvHeads();
+  shape.keyDim = op.getKeyDim();
+  shape.valueDim = op.getValueDim();
+  shape.format =
+      parseNumberFormat(op.getFormat().str()).value_or(NumberFormat::F32);
+  shape.pageSize = op.getPageSize();
+  shape.window = op.getWindow();
+  shape.layers = op.getLayers().size();
+  return {op.getSymName().str(),
+          {op.getLayers().begin(), op.getLayers().end()},
+          KvCache(shape)};
+}
+
 Interpreter::Interpreter(ModuleOp module, ParamSource &params,
                          InterpreterOptions options)
     : state(std::make_unique<State>(module, params, options.weightCacheBytes)) {
   for (auto group : module.getOps<lm::CacheGroupOp>()) {
+    state->groups.push_back(makeGroup(group));
+  }
+  for (auto group : module.getOps<rt::CacheGroupOp>()) {
     state->groups.push_back(makeGroup(group));
   }
   addModelHandlers(state->handlers);
@@ -100,12 +120,15 @@ FailureOr<Rows> Interpreter::step(const StepInput &input) {
                        << " cache groups, the module " << state->groups.size();
     return failure();
   }
-  auto entry = module.lookupSymbol<func::FuncOp>("step");
-  if (!entry) {
-    module.emitError() << "has no function @step";
+  state->input = &input;
+  Operation *entry = module.lookupSymbol("step");
+  if (isa_and_nonnull<rt::SequenceOp>(entry)) {
+    return runRtStep(*state);
+  }
+  if (!isa_and_nonnull<func::FuncOp>(entry)) {
+    module.emitError() << "has no function or sequence @step";
     return failure();
   }
-  state->input = &input;
   SmallVector<RuntimeValue> results;
   if (failed(runFunction(*state, entry, RuntimeValue(), -1, results))) {
     return failure();

@@ -2,6 +2,8 @@
 
 #include "ir/reference/Rounding.h"
 
+#include "absl/strings/str_cat.h"
+
 namespace quire::reference {
 
 KvCache::KvCache(const Shape &shape) : kept(shape), entries(shape.layers) {}
@@ -56,6 +58,26 @@ void KvCache::copySlot(int32_t from, int32_t to) {
       at(layer, to) = std::move(copy);
     }
   }
+}
+
+absl::StatusOr<Visible> visibleIn(const KvCache &cache, int64_t layer,
+                                  const StepInput &input, int64_t group,
+                                  int64_t row, int64_t window) {
+  auto slots = visibleSlots(input, group, row, cache.shape().pageSize, window);
+  if (!slots.ok()) {
+    return slots.status();
+  }
+  Visible visible;
+  for (int32_t slot : *slots) {
+    const float *key = cache.key(layer, slot);
+    if (!key) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          "row ", row, " reads slot ", slot, ", which was never written"));
+    }
+    visible.keys.push_back(key);
+    visible.values.push_back(cache.value(layer, slot));
+  }
+  return visible;
 }
 
 } // namespace quire::reference

@@ -7,6 +7,11 @@
 
 #include "frontends/formats/NumberFormat.h"
 
+#include "ir/reference/Attention.h"
+#include "ir/reference/StepInput.h"
+
+#include "absl/status/statusor.h"
+
 #include <cstdint>
 #include <vector>
 
@@ -50,6 +55,12 @@ private:
   Shape kept;
   std::vector<std::vector<Entry>> entries; // [layers][slots]
 };
+
+/// What `row` of the step sees of its sequence in one layer, itself last. An
+/// error names a position without a page or a slot that was never written.
+absl::StatusOr<Visible> visibleIn(const KvCache &cache, int64_t layer,
+                                  const StepInput &input, int64_t group,
+                                  int64_t row, int64_t window);
 
 } // namespace quire::reference
 

@@ -56,7 +56,7 @@ static void roundToInt4(std::span<const float> in, float *out) {
 static void roundToInt4a(std::span<const float> in, float *out) {
   auto [low, high] = std::minmax_element(in.begin(), in.end());
   float minimum = halfRounded(*low);
-  float scale = halfRounded((*high - *low) / 15.0f);
+  float scale = halfRounded((*high - minimum) / 15.0f);
   for (size_t i = 0; i < in.size(); ++i) {
     float steps = scale == 0 ? 0.0f : std::nearbyint((in[i] - minimum) / scale);
     out[i] = std::clamp(steps, 0.0f, 15.0f) * scale + minimum;
