@@ -55,7 +55,7 @@ absl::Status readPieces(const GgufMetadata &meta, TokenizerData &data) {
                                : static_cast<PieceType>(types[id]);
     std::string_view text = (*tokens)[id];
     std::optional<std::string> bytes;
-    if (data.byteLevel && isModelPiece(type)) {
+    if (data.byteLevel && data.isModelPiece(type)) {
       bytes = fromByteAlphabet(text);
       type = bytes ? type : PieceType::UserDefined;
     }
@@ -66,7 +66,7 @@ absl::Status readPieces(const GgufMetadata &meta, TokenizerData &data) {
       data.added.push_back({token, AddedSpecial});
     } else if (type == PieceType::UserDefined && types[id] != 0) {
       // SentencePiece looks for these behind the normaliser.
-      uint32_t flags = data.byteLevel ? 0 : AddedNormalized;
+      uint32_t flags = data.byteLevel ? 0 : AddedNormalized | AddedVerbatim;
       data.added.push_back({token, flags});
     }
   }
@@ -116,7 +116,7 @@ absl::Status readScores(const GgufMetadata &meta, TokenizerData &data) {
   data.scores.assign(scores->begin(), scores->end());
   data.byteFallback =
       std::ranges::find(data.types, PieceType::Byte) != data.types.end();
-  data.fuseUnknown = true;
+  data.fuseUnknown = data.floatScores = true;
   return absl::OkStatus();
 }
 

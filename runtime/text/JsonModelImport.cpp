@@ -9,6 +9,7 @@
 #include "nlohmann/json.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <unordered_map>
 
 namespace quire {
@@ -16,6 +17,31 @@ namespace quire {
 using nlohmann::json;
 
 namespace {
+
+/// A score as the reference reads it: its JSON parser multiplies digits by a
+/// power of ten, which can miss the nearest double by one unit, and that
+/// decides between segmentations of equal probability.
+double referenceScore(double exact) {
+  std::string text = json(exact).dump(); // the shortest digits, as in the file
+  uint64_t digits = 0;
+  int exponent = 0;
+  bool point = false, negative = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    char c = text[i];
+    if (c == '-') {
+      negative = true;
+    } else if (c == '.') {
+      point = true;
+    } else if (c >= '0' && c <= '9' && digits < UINT64_MAX / 10 - 9) {
+      digits = digits * 10 + static_cast<uint64_t>(c - '0');
+      exponent -= point;
+    } else { // an exponent of its own: far from any score's size
+      return exact;
+    }
+  }
+  double value = static_cast<double>(digits) / std::pow(10.0, -exponent);
+  return negative ? -value : value;
+}
 
 /// The pieces under the texts that the file gives them.
 class JsonModel {
@@ -176,7 +202,7 @@ private:
         return status;
       }
     }
-    data.byteFallback = *byteFallback;
+    data.byteFallback = data.bytePiecesInText = *byteFallback;
     data.fuseUnknown = true;
     int64_t id = 0;
     for (const json &entry : **vocab) {
@@ -185,7 +211,7 @@ private:
         return absl::InvalidArgumentError(
             strCat("vocabulary entry ", id, " is not [\"piece\", score]"));
       }
-      data.scores.push_back(entry[1].get<double>());
+      data.scores.push_back(referenceScore(entry[1].get<double>()));
       absl::Status status = addPiece(entry[0].get_ref<const std::string &>(),
                                      id++, PieceType::Normal);
       if (!status.ok()) {

@@ -124,7 +124,7 @@ bool readPiece(std::string_view message, TokenizerData &data) {
   if (kind == PieceType::Control || kind == PieceType::Unknown) {
     data.added.push_back({id, AddedSpecial});
   } else if (kind == PieceType::UserDefined) {
-    data.added.push_back({id, AddedNormalized});
+    data.added.push_back({id, AddedNormalized | AddedVerbatim});
   }
   return true;
 }
@@ -208,7 +208,7 @@ absl::StatusOr<TokenizerData> readSentencePiece(std::string_view bytes) {
   data.model = trainer.modelType == 1 ? PieceModelKind::Unigram
                                       : PieceModelKind::ScoreBpe;
   data.byteFallback = trainer.byteFallback;
-  data.fuseUnknown = true;
+  data.fuseUnknown = data.floatScores = true;
   auto checked = [&](int64_t id) {
     bool there = id >= 0 && id < static_cast<int64_t>(data.pieces.size());
     return there ? static_cast<TokenId>(id) : -1;

@@ -29,6 +29,12 @@ void applySentencePieceRules(const SentencePieceRules &rules,
     data.decoder.stripStartCount = 1;
   }
   data.normalizer.push_back(step(NormalizerKind::Replace, 0, " ", SpaceMark));
+  if (rules.removeExtraSpaces) {
+    // Marks that the text itself ends in go as well. The lookbehind keeps the
+    // search linear: only a run's first mark is tried.
+    data.normalizer.push_back(step(NormalizerKind::Replace, StepRegex,
+                                   "(?<!\\u2581)\\u2581+\\z", ""));
+  }
   data.decoder.byteFallback = data.byteFallback;
 }
 

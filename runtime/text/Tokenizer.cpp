@@ -39,7 +39,9 @@ Tokenizer::fromImage(std::shared_ptr<const TokenizerImage> image) {
     if (!inNormalized || (token.flags & AddedSpecial)) {
       everywhere.push_back({text, token});
     }
-    if (inNormalized) {
+    if (inNormalized && (token.flags & AddedVerbatim)) {
+      normalized.push_back({std::move(text), token});
+    } else if (inNormalized) {
       absl::StatusOr<std::string> form = normalizer->apply(std::move(text));
       if (!form.ok()) {
         return form.status();

@@ -32,22 +32,17 @@ enum class PieceType : uint8_t {
   Byte = 6,
 };
 
-/// The model joins and finds only these; control text typed by a user must
-/// never come out as a control id.
-inline bool isModelPiece(PieceType type) {
-  return type == PieceType::Normal || type == PieceType::Unused;
-}
-
 struct MergeRule {
   uint32_t left = 0, right = 0, merged = 0;
 };
 
 enum AddedTokenFlags : uint32_t {
-  AddedSpecial = 1,    // a control token: found only where that is allowed
-  AddedLstrip = 2,     // swallows white space before it
-  AddedRstrip = 4,     // swallows white space after it
-  AddedSingleWord = 8, // only between word borders
-  AddedNormalized = 16 // searched in normalised, not in raw text
+  AddedSpecial = 1,     // a control token: found only where that is allowed
+  AddedLstrip = 2,      // swallows white space before it
+  AddedRstrip = 4,      // swallows white space after it
+  AddedSingleWord = 8,  // only between word borders
+  AddedNormalized = 16, // searched in normalised, not in raw text
+  AddedVerbatim = 32    // ... by its own text, not by its normalised one
 };
 
 /// Its text is the piece of its id.
@@ -132,6 +127,12 @@ struct TokenizerData {
   PieceModelKind model = PieceModelKind::RankBpe;
   bool byteLevel = false;    // pieces are raw bytes and the unit is the byte
   bool byteFallback = false; // unknown characters become byte pieces
+  /// A text that spells a byte piece ("<0x41>") is that piece: Hugging Face's
+  /// Unigram does this, SentencePiece does not.
+  bool bytePiecesInText = false;
+  /// Probabilities are summed as floats (SentencePiece), not as doubles
+  /// (Hugging Face); it decides near ties.
+  bool floatScores = false;
   bool fuseUnknown = false;
   bool ignoreMerges = false; // a word that is a piece needs no merges
   /// UserDefined and Control pieces keep their text; with byteLevel the others
@@ -146,6 +147,13 @@ struct TokenizerData {
   std::vector<TokenId> prefixIds, suffixIds; // written by addSpecial
   TokenId bosId = -1, unknownId = -1, padId = -1;
   std::vector<TokenId> endIds; // every declared end of text or of turn
+
+  /// The model joins and finds only such pieces; control text typed by a user
+  /// must never come out as a control id.
+  bool isModelPiece(PieceType type) const {
+    return type == PieceType::Normal || type == PieceType::Unused ||
+           (type == PieceType::Byte && bytePiecesInText);
+  }
 };
 
 } // namespace quire

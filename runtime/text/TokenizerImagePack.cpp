@@ -35,13 +35,13 @@ static absl::Status checkFits(const TokenizerData &data) {
 static std::vector<uint32_t> makePieceTable(const TokenizerData &data) {
   size_t entries = 0;
   for (PieceType type : data.types) {
-    entries += isModelPiece(type);
+    entries += data.isModelPiece(type);
   }
   std::vector<uint32_t> table(tableSlots(entries));
   size_t mask = table.size() - 1;
   for (size_t id = 0; id < data.types.size(); ++id) {
     std::string_view text = data.pieces[id];
-    if (!isModelPiece(data.types[id]) || text.empty()) {
+    if (!data.isModelPiece(data.types[id]) || text.empty()) {
       continue;
     }
     size_t slot = hashText(text) & mask;
@@ -91,7 +91,7 @@ static std::vector<uint32_t> sortPieces(const TokenizerData &data) {
   std::vector<uint32_t> ids;
   if (data.model == PieceModelKind::Unigram) {
     for (size_t id = 0; id < data.types.size(); ++id) {
-      if (isModelPiece(data.types[id]) && !data.pieces[id].empty()) {
+      if (data.isModelPiece(data.types[id]) && !data.pieces[id].empty()) {
         ids.push_back(static_cast<uint32_t>(id));
       }
     }

@@ -74,6 +74,8 @@ void walk(Stream &stream, Data &data) {
   stream.plain(data.model);
   stream.plain(data.byteLevel);
   stream.plain(data.byteFallback);
+  stream.plain(data.bytePiecesInText);
+  stream.plain(data.floatScores);
   stream.plain(data.fuseUnknown);
   stream.plain(data.ignoreMerges);
   auto step = [&](auto &rule) {

@@ -35,18 +35,25 @@ public:
         index(image->sortedPieces().size(), PieceTextAt{image.get()}) {
     double lowest = std::numeric_limits<double>::infinity();
     for (size_t id = 0; id < image->size(); ++id) {
-      if (isModelPiece(image->type(id)) || image->type(id) == PieceType::Byte) {
+      if (rules.isModelPiece(image->type(id)) ||
+          image->type(id) == PieceType::Byte) {
         lowest = std::min(lowest, image->score(id));
       }
     }
     unknownScore = (std::isfinite(lowest) ? lowest : 0) - 10.0;
+    if (rules.floatScores) {
+      unknownScore = static_cast<float>(unknownScore);
+    }
   }
 
   absl::Status encode(std::string_view word, EncodeScratch &,
                       std::vector<TokenId> &out) const override {
     std::vector<Arrival> best(word.size() + 1);
     best[0].from = 0;
-    auto reach = [&](size_t to, const Arrival &arrival) {
+    auto reach = [&](size_t to, Arrival arrival) {
+      if (rules.floatScores) {
+        arrival.score = static_cast<float>(arrival.score);
+      }
       if (best[to].from < 0 || arrival.score > best[to].score) {
         best[to] = arrival;
       }

@@ -80,19 +80,17 @@ TEST_P(SharedVocabulary, GivesTheExpectedIds) {
   std::filesystem::remove(saved);
 }
 
-INSTANTIATE_TEST_SUITE_P(Vocabularies, SharedVocabulary,
-                         testing::Values("ggml-vocab-gpt-2.gguf",
-                                         "ggml-vocab-llama-bpe.gguf",
-                                         "ggml-vocab-llama-spm.gguf",
-                                         "ggml-vocab-qwen2.gguf"),
-                         [](const auto &info) {
-                           std::string name = info.param;
-                           std::erase_if(name, [](char c) {
-                             return !std::isalnum(
-                                 static_cast<unsigned char>(c));
-                           });
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Vocabularies, SharedVocabulary,
+    testing::Values("ggml-vocab-gpt-2.gguf", "ggml-vocab-llama-bpe.gguf",
+                    "ggml-vocab-llama-spm.gguf", "ggml-vocab-qwen2.gguf"),
+    [](const auto &info) {
+      std::string name = info.param;
+      std::erase_if(name, [](char c) {
+        return !std::isalnum(static_cast<unsigned char>(c));
+      });
+      return name;
+    });
 
 } // namespace
 } // namespace quire
