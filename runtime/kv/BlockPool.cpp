@@ -48,7 +48,7 @@ BlockPool::create(std::vector<CacheGroup> groups, int64_t tokens) {
   int64_t slabCount = 0;
   for (const CacheGroup &group : groups) {
     int64_t perSlab = pool->bytesPerSlab / group.pageBytes;
-    slabCount += (group.peakPages(tokens) + perSlab - 1) / perSlab;
+    slabCount += (group.entriesFor(tokens) + perSlab - 1) / perSlab;
   }
   for (const CacheGroup &group : groups) {
     // Slots are 32-bit: page * pageSize + offset.

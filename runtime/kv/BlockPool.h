@@ -35,7 +35,9 @@ struct PoolBalance {
 
 class BlockPool {
 public:
-  /// A pool of at least `tokens` tokens (rounded up to slabs).
+  /// A pool that holds `tokens` tokens (rounded up to slabs) in every group,
+  /// however they are split into sequences. Sequences longer than a group's
+  /// window take less of it, and what they leave serves any group.
   static absl::StatusOr<std::unique_ptr<BlockPool>>
   create(std::vector<CacheGroup> groups, int64_t tokens);
 

@@ -7,7 +7,7 @@
 #include <functional>
 #include <limits>
 
-#if defined(__x86_64__) && defined(__linux__) && !defined(__SANITIZE_THREAD__)
+#if defined(__x86_64__) && defined(__linux__) && defined(__clang__)
 #define QUIRE_MULTIVERSION                                                     \
   __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else

@@ -109,6 +109,27 @@ TEST_F(SchedulerTest, TheYoungestGivesItsPagesBack) {
   EXPECT_TRUE(pool->checkBalance().ok());
 }
 
+TEST_F(SchedulerTest, APreemptedSequenceLeavesThePlanOfItsStep) {
+  // The younger decodes first in each step; when the older one's prompt then
+  // needs its page, the rows already planned for it must go.
+  start(28, {.maxBatchTokens = 4, .maxSequences = 2});
+  Sequence &older = add(20);
+  scheduler->remove(older);
+  Sequence &younger = add(4);
+  run();
+  scheduler->add(older);
+  int64_t preempted = 0;
+  for (int i = 0; i < 8; ++i) {
+    SchedulePlan plan = run();
+    preempted += plan.preempted;
+    for (const ScheduledRows &rows : plan.rows) {
+      EXPECT_EQ(rows.sequence->state, SequenceState::Running);
+    }
+  }
+  EXPECT_EQ(preempted, 1);
+  EXPECT_EQ(younger.preemptions, 1);
+}
+
 TEST_F(SchedulerTest, AdmissionCountsWhatRunningPromptsStillNeed) {
   start(32, {.maxBatchTokens = 4, .maxSequences = 4});
   add(20);
