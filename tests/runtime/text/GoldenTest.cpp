@@ -107,6 +107,20 @@ TEST_P(GoldenTokenizer, AgreesWithTheReference) {
   EXPECT_EQ(wrong, 0u);
 }
 
+// A quadratic merge would take hours here, and the test's time limit.
+TEST(LongWords, AMegabyteWithoutABorderIsEncoded) {
+  for (const char *name : {"gpt2", "llama2"}) {
+    auto tokenizer = Tokenizer::fromDirectory(Golden + name);
+    ASSERT_TRUE(tokenizer.ok()) << tokenizer.status();
+    for (char c : {'a', ' ', '\n', '1'}) {
+      std::string text(1 << 20, c);
+      auto ids = (*tokenizer)->encode(text, {.addSpecial = false});
+      ASSERT_TRUE(ids.ok()) << ids.status();
+      EXPECT_EQ((*tokenizer)->decode(*ids), text);
+    }
+  }
+}
+
 std::vector<std::string> goldenNames() {
   std::vector<std::string> names;
   for (const auto &entry : std::filesystem::directory_iterator(Golden)) {
