@@ -16,8 +16,10 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from model import Config, Model
 from stories import documents
+from train import SCALE
 
-PROMPTS = ["Once upon a time", "One day,"]
+LAST = SCALE[max(SCALE)]  # the world that training ended in
+PROMPTS = ["Once upon a time", "Near the forest lived"]
 REQUESTS = ["Tell me a story about a fox and a kite.",
             "Write a short story about Mia the mouse.",
             "Tell me a story about a brave princess.",
@@ -38,7 +40,7 @@ def ours(path):
 def compare(mine, theirs, tokenizer):
     """Greatest logit difference over the deviation of the logits."""
     worst = 0.0
-    for text in documents("check", 4):
+    for text in documents("check", 4, LAST):
         ids = tokenizer(text, add_special_tokens=False,
                         return_tensors="pt").input_ids
         a, b = mine(ids), theirs(ids).logits
@@ -46,10 +48,10 @@ def compare(mine, theirs, tokenizer):
     return worst
 
 
-def heldout(model, tokenizer, count=200):
+def heldout(model, tokenizer, count=50):
     """Mean loss per token over whole documents, each on its own."""
     total, tokens = 0.0, 0
-    for text in documents("heldout-final", count):
+    for text in documents("heldout-final", count, LAST):
         ids = tokenizer(text, add_special_tokens=False,
                         return_tensors="pt").input_ids
         logits = model(ids).logits[0, :-1]

@@ -63,6 +63,14 @@ class Attention(nn.Module):
         self.v_proj = nn.Linear(config.hidden_size, kv, bias=False)
         self.o_proj = nn.Linear(q, config.hidden_size, bias=False)
 
+    def start_as_copy(self, scale):
+        """Makes each head's output the transpose of its value projection."""
+        v = self.v_proj.weight.detach().view(-1, self.head_dim,
+                                             self.v_proj.in_features)
+        heads = v.repeat_interleave(self.groups, 0).flatten(0, 1)
+        with torch.no_grad():
+            self.o_proj.weight.copy_(scale * heads.T)
+
     def forward(self, x, cos, sin):
         batch, tokens, _ = x.shape
         split = lambda t: t.view(batch, tokens, -1, self.head_dim).transpose(
@@ -118,13 +126,21 @@ class Model(nn.Module):
         self.reset()
 
     def reset(self):
+        """Initial weights that make copying easy to find.
+
+        Stories repeat their names, so the model must learn to copy. Wide
+        embeddings keep names apart from the start, and an output projection
+        that undoes the value projection lets a head repeat what it looks at;
+        training then only has to learn where to look.
+        """
         depth = (2 * self.config.num_hidden_layers) ** -0.5
         for name, p in self.named_parameters():
             if p.dim() == 2:
-                into_residual = name.endswith(("o_proj.weight",
-                                               "down_proj.weight"))
-                std = 0.02 if "embed" in name else p.shape[1] ** -0.5
-                nn.init.normal_(p, std=std * (depth if into_residual else 1))
+                std = 0.1 if "embed" in name else p.shape[1] ** -0.5
+                scale = depth if name.endswith("down_proj.weight") else 1.0
+                nn.init.normal_(p, std=std * scale)
+        for layer in self.layers:
+            layer.self_attn.start_as_copy(depth)
 
     def hidden(self, ids):
         tokens = ids.shape[1]

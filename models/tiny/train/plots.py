@@ -15,7 +15,7 @@ def lost(w):
     mishap = rng.choice([m for m in ("wind", "water", "hole")
                          if m != easy.get(w.hero_ability)])
     if mishap == "wind":
-        thing, spot = rng.choice(lx.WIND_THINGS), rng.choice(lx.HIGH)
+        thing, spot = w.pick(lx.WIND_THINGS), w.pick(lx.HIGH)
         cause = ("a strong wind [came|blew] and [took|carried] the {thing} "
                  "away. It landed {spot}.")
         ability, how = rng.choice([
@@ -25,7 +25,7 @@ def lost(w):
                       "took] the {thing}")])
         reason = "It was too high for {him}."
     elif mishap == "water":
-        thing, spot = rng.choice(lx.WATER_THINGS), rng.choice(lx.WET)
+        thing, spot = w.pick(lx.WATER_THINGS), w.pick(lx.WET)
         cause = ("{hero} [slipped on a wet stone|tripped over a root], and the "
                  "{thing} fell into {spot}.")
         ability = "swim"
@@ -33,7 +33,7 @@ def lost(w):
                "[caught|got] the {thing}")
         reason = "The water was too deep for {him}."
     else:
-        thing, spot = rng.choice(lx.HOLE_THINGS), rng.choice(lx.DEEP)
+        thing, spot = w.pick(lx.HOLE_THINGS), w.pick(lx.DEEP)
         cause = ("the {thing} [fell out of {his} pocket|slipped from {his} "
                  "{hand}] and rolled into {spot}.")
         ability = "dig"
@@ -70,10 +70,10 @@ def lost(w):
 
 def kindness(w):
     """The hero helps a stranger; later the stranger returns the favour."""
-    need = w.rng.choice(list(lx.NEEDS))
+    need = w.pick(list(lx.NEEDS))
     feels, said, aid, effect = lx.NEEDS[need]
     w.set(feels=feels, said=said, aid=aid, effect=effect)
-    w.cast_friend(w.rng.choice([a for a in ("strong", "fly", "swim", "climb",
+    w.cast_friend(w.pick([a for a in ("strong", "fly", "swim", "climb",
                                             "run") if a != w.hero_ability]))
     trouble, rescue = {
         "strong": ("{hero} could not open the heavy [door|gate] of {his} "
@@ -113,13 +113,13 @@ def kindness(w):
 
 def baking(w):
     """Something to cook is missing; an exchange of gifts gets it."""
-    food = w.rng.choice([f for f in lx.FOODS
+    food = w.pick([f for f in lx.FOODS
                          if lx.FOODS[f][2] != w.hero_kind])
     missing, place, owner = lx.FOODS[food]
     w.set_place(place)
     w.cast_friend(kind=owner)
     w.set(food=food, missing=missing,
-          song=w.rng.choice(["sing a song", "tell a story", "clean the house",
+          song=w.pick(["sing a song", "tell a story", "clean the house",
                              "carry the wood", "dance a little dance"]))
     acts = [
         w.opening() + " One morning, {hero} wanted to make {food}. {He} looked "
@@ -149,11 +149,11 @@ def baking(w):
 
 def noise(w):
     """A strange sound in the night has a harmless cause."""
-    sound = w.rng.choice([s for s in lx.NOISES
+    sound = w.pick([s for s in lx.NOISES
                           if w.hero_kind not in lx.NOISES[s][0]])
     source, doing = lx.NOISES[sound]
     w.set(sound=sound, source=source, doing=doing)
-    w.cast_friend(w.rng.choice(["run", "strong", "dig"]))
+    w.cast_friend(w.pick(["run", "strong", "dig"]))
     acts = [
         w.opening() + " {He} lived in a [small|little] house {where}. One "
         "night, {hero} was in bed. The [moon was bright|stars were out]. "
@@ -180,8 +180,8 @@ def noise(w):
 
 def quarrel(w):
     """Two want the same thing, it breaks, they mend it and share."""
-    w.set(thing=w.rng.choice(lx.SHARED),
-          tool=w.rng.choice(["glue", "a string", "some tape", "a hammer and a "
+    w.set(thing=w.pick(lx.SHARED),
+          tool=w.pick(["glue", "a string", "some tape", "a hammer and a "
                              "nail"]))
     w.cast_friend()
     acts = [
@@ -212,10 +212,10 @@ def quarrel(w):
 
 def gift(w):
     """A present is found far away, past one obstacle, with help."""
-    w.set(thing=w.rng.choice(lx.GIFTS),
-          elder=w.rng.choice(["mother", "father", "grandmother",
+    w.set(thing=w.pick(lx.GIFTS),
+          elder=w.pick(["mother", "father", "grandmother",
                               "grandfather", "sister", "brother"]))
-    obstacle, ability, how = w.rng.choice([o for o in (
+    obstacle, ability, how = w.pick([o for o in (
         ("a wide river", "swim", "carried {him} across the water"),
         ("a high wall", "climb", "helped {him} over the wall"),
         ("a big rock on the path", "strong", "pushed the rock away"),
@@ -252,7 +252,7 @@ def gift(w):
 
 def seed(w):
     """A seed needs patience."""
-    plant = w.rng.choice(list(lx.SEEDS))
+    plant = w.pick(list(lx.SEEDS))
     w.set(plant=plant, looks=lx.SEEDS[plant])
     w.cast_friend()
     acts = [

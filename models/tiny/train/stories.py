@@ -15,25 +15,31 @@ from grammar import expand, polish
 BEGIN, USER, ASSISTANT, END = ("<|begin|>", "<|user|>", "<|assistant|>",
                                "<|end|>")
 SPECIALS = [BEGIN, END, USER, ASSISTANT, "<|system|>", "<|pad|>"]
+WHOLE = (None, None)
 SYSTEM = "You tell short stories for children."
 
 
 class World:
     """The facts of one story: cast, place and slots of the templates."""
 
-    def __init__(self, rng):
+    def __init__(self, rng, scale):
         self.rng = rng
-        self.slots = {"color": rng.choice(lx.COLORS)}
+        self.cast, self.size = scale
+        self.slots = {"color": self.pick(lx.COLORS)}
         kinds = list(lx.CHILDREN) * 5 + list(lx.ANIMALS) + list(lx.OTHERS)
+        if self.size is not None:
+            kinds = list(lx.CHILDREN) + list(lx.ANIMALS)[:2 * self.size]
         self.hero_kind = rng.choice(kinds)
         self.hero_ability = lx.ANIMALS.get(self.hero_kind)
-        self._cast("", self.hero_kind, rng.choice(lx.TRAITS))
+        self._cast("", self.hero_kind, self.pick(lx.TRAITS))
         self.set(hand="hand" if self.hero_kind in lx.CHILDREN else "bag")
-        self.set_place(rng.choice(list(lx.PLACES)))
+        self.set_place(self.pick(lx.PLACES))
 
     def _cast(self, prefix, kind, trait):
         male = (lx.GENDER.get(kind) or self.rng.choice("mf")) == "m"
-        names = [n for n in (lx.BOYS if male else lx.GIRLS)
+        if prefix and self.cast == 1:
+            male = self.slots["he"] != "he"  # the only other name
+        names = [n for n in (lx.BOYS if male else lx.GIRLS)[:self.cast]
                  if n != self.slots.get("hero")]
         name = self.rng.choice(names)
         he, him, his = ("he", "him", "his") if male else ("she", "her", "her")
@@ -49,7 +55,7 @@ class World:
         """Picks a second character, by ability where the plot needs one."""
         kinds = [k for k, a in lx.ANIMALS.items()
                  if k != self.hero_kind and (ability is None or a == ability)]
-        kind = kind or self.rng.choice(kinds)
+        kind = kind or self.pick(kinds)
         self.friend_ability = lx.ANIMALS[kind]
         trait = self.rng.choice(["old", "big", "young", "friendly", "funny",
                                  "wise"])
@@ -57,6 +63,10 @@ class World:
         who = expand("a {ftrait} {fkind} [named|called] {friend}", self.slots,
                      self.rng)
         self.set(a_friend=who, A_friend=who)
+
+    def pick(self, options):
+        """One of the options, in a small world one of the first few."""
+        return self.rng.choice(list(options)[:self.size])
 
     def set_place(self, place):
         where, activity = lx.PLACES[place]
@@ -84,8 +94,8 @@ class World:
 class Story:
     """A finished story with what can be asked for and asked about."""
 
-    def __init__(self, rng):
-        world = World(rng)
+    def __init__(self, rng, scale=WHOLE):
+        world = World(rng, scale)
         acts, topics, facts = rng.choice(plots.PLOTS)(world)
         fill = lambda t: expand(t, world.slots, rng)
         self.text = polish("\n\n".join(fill(act).strip() for act in acts))
@@ -146,16 +156,46 @@ def chat(rng, stories):
     return "".join(parts)
 
 
-def document(seed, index, stories=1):
-    """One training text: a story, or a chat that holds one or more."""
+def document(seed, index, stories=1, scale=WHOLE):
+    """One training text: a story, or a chat that holds one or more.
+
+    `scale` makes the world small: (names of boys and of girls, choices
+    between things, places and so on), None for all.
+    """
     rng = random.Random(f"{seed}/{index}")
     if stories == 1 and rng.random() < 0.4:
-        return BEGIN + Story(rng).text + END
-    return chat(rng, [Story(rng) for _ in range(stories)])
+        return BEGIN + Story(rng, scale).text + END
+    return chat(rng, [Story(rng, scale) for _ in range(stories)])
 
 
-def documents(seed, count, start=0):
-    return (document(seed, i) for i in range(start, start + count))
+GAME = ["{a} saw {b}.", '"Hello, {a}!" said {b}.', "{a} and {b} played.",
+        '"Thank you, {a}!" said {b}.', '"Where is the {t}?" asked {a}.',
+        "{a} the {k} liked the {t}.", "The {c} {t} was for {a}.",
+        "{a} gave the {t} to {b}.", "{b} looked at the {t}.\n\n",
+        '"Here is your {t}," said {b} to {a}.']
+
+
+def game(seed, index):
+    """A short text in which nearly every word was said before.
+
+    In a whole story names are rare, and a model learns late that it should
+    copy them; here there is little else to learn.
+    """
+    rng = random.Random(f"{seed}/game/{index}")
+    kinds, things = list(lx.ANIMALS) + list(lx.OTHERS), (
+        lx.WIND_THINGS + lx.WATER_THINGS + lx.HOLE_THINGS + lx.GIFTS)
+    names = rng.sample(lx.BOYS + lx.GIRLS, 2)
+    cast = [{"a": name, "k": rng.choice(kinds), "t": rng.choice(things),
+             "c": rng.choice(lx.COLORS)} for name in names]
+    cast[0]["b"], cast[1]["b"] = names[1], names[0]
+    parts = ["{a} was a {k}. {a} had a {c} {t}.".format(**who)
+             for who in cast]
+    parts += [rng.choice(GAME).format(**rng.choice(cast)) for _ in range(8)]
+    return BEGIN + polish(" ".join(parts)).replace("\n\n ", "\n\n") + END
+
+
+def documents(seed, count, scale=WHOLE):
+    return (document(seed, i, scale=scale) for i in range(count))
 
 
 def main():

@@ -17,8 +17,11 @@ import torch.nn.functional as F
 from tokenizers import Tokenizer
 
 from model import Config, Model, parameters
-from stories import document
+from stories import WHOLE, document, game
 
+
+# From which step on, how small the world is; see stories.document.
+SCALE = {0: WHOLE, 300: (6, None), 350: (2, None), 400: (1, 2)}
 
 IGNORED = -100  # cross_entropy's own default for "no target here"
 
@@ -28,19 +31,28 @@ class Data:
 
     Rows never mix documents: a model this small learns to copy names sooner
     when only its own story is in sight. Every fifth batch has chats of two
-    stories, half as many rows, so that late positions are trained too. A
-    batch is a function of (seed, step) alone.
+    stories, half as many rows, so that late positions are trained too. While
+    `games` contains the step, every second batch is of games instead, which
+    teach copying. A batch is a function of (seed, step) alone.
     """
 
-    def __init__(self, tokenizer, seed, limit):
+    def __init__(self, tokenizer, seed, limit, games=range(0), scales=None):
         self.tokenizer, self.seed, self.limit = tokenizer, seed, limit
+        self.games, self.scales = games, scales or {0: WHOLE}
+
+    def texts(self, step, rows):
+        if step in self.games and step % 2 == 1:
+            return [game(self.seed, step * 2 * rows + r)
+                    for r in range(2 * rows)]
+        stories = 2 if step % 5 == 4 else 1
+        rows //= stories
+        scale = [s for first, s in self.scales.items() if step >= first][-1]
+        return [document(self.seed, step * rows + r, stories, scale)
+                for r in range(rows)]
 
     def batch(self, step, rows):
         """Inputs and targets, [rows, tokens] each."""
-        stories = 2 if step % 5 == 4 else 1
-        rows //= stories
-        texts = [document(self.seed, step * rows + r, stories)
-                 for r in range(rows)]
+        texts = self.texts(step, rows)
         ids = [torch.tensor(e.ids[:self.limit + 1]) for e in
                self.tokenizer.encode_batch(texts, add_special_tokens=False)]
         pad = torch.nn.utils.rnn.pad_sequence
@@ -131,8 +143,10 @@ def train(args):
     tokenizer = Tokenizer.from_file(args.tokenizer)
     model = Model(Config(vocab_size=tokenizer.get_vocab_size()))
     optimizer = Optimizer(model, args)
-    data = Data(tokenizer, f"train{args.seed}", args.length)
-    heldout = Data(tokenizer, "heldout", args.length)
+    data = Data(tokenizer, f"train{args.seed}", args.length,
+                range(*args.games), SCALE)
+    heldout = Data(tokenizer, "heldout", args.length,
+                   scales={0: list(SCALE.values())[-1]})
     first, tokens = 0, 0
     if os.path.exists(checkpoint):
         state = torch.load(checkpoint, weights_only=True)
@@ -157,7 +171,7 @@ def train(args):
         last = done == args.steps
         if done % args.eval_every == 0 or last:
             log(step=done, heldout_loss=heldout_loss(
-                model, heldout, 50 if last else 5, 8))
+                model, heldout, 15 if last else 5, 8))
             save(checkpoint, done, model, optimizer, tokens)
     log(event="end", step=args.steps, tokens=tokens,
         seconds=time.time() - begun)
@@ -170,9 +184,11 @@ def main():
     parser.add_argument("--steps", type=int, default=1000)
     parser.add_argument("--rows", type=int, default=8)
     parser.add_argument("--length", type=int, default=512)
-    parser.add_argument("--lr", type=float, default=4e-3)
-    parser.add_argument("--matrix-rate", type=float, default=2.0)
+    parser.add_argument("--lr", type=float, default=1.5e-3)
+    parser.add_argument("--matrix-rate", type=float, default=5.0)
     parser.add_argument("--warmup", type=int, default=40)
+    parser.add_argument("--games", type=int, nargs=2, default=(150, 300),
+                        metavar=("FIRST", "END"))
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--log-every", type=int, default=20)
