@@ -44,7 +44,8 @@ struct EngineOptions {
   /// from one thread at a time, maybe not the caller's. May be empty.
   std::function<void(std::string_view stage, int64_t done, int64_t all)>
       progress;
-  /// Asked now and then; true stops the work (the user pressed Ctrl-C).
+  /// Asked now and then, by several threads; true stops the work (the user
+  /// pressed Ctrl-C).
   std::function<bool()> cancelled;
 };
 

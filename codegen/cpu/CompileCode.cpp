@@ -39,7 +39,21 @@ llvm::MemoryBufferRef asBuffer(std::span<const std::byte> bytes,
           name};
 }
 
-std::unique_ptr<llvm::TargetMachine> targetMachine(const IsaLevel &level) {
+/// As LLVM calls the level's machine. What instructions a function may use
+/// follows from its own attributes; this sets the cost model.
+const char *cpuOf(cpu::IsaLevel level) {
+  switch (level) {
+  case cpu::IsaLevel::Avx512:
+    return "x86-64-v4";
+  case cpu::IsaLevel::Avx2:
+    return "x86-64-v3";
+  case cpu::IsaLevel::Portable:
+    break;
+  }
+  return "x86-64";
+}
+
+std::unique_ptr<llvm::TargetMachine> targetMachine(cpu::IsaLevel level) {
   static std::once_flag once;
   std::call_once(once, [] {
     LLVMInitializeX86TargetInfo();
@@ -58,38 +72,26 @@ std::unique_ptr<llvm::TargetMachine> targetMachine(const IsaLevel &level) {
   // Only what the IR says is one operation may become one.
   options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
   return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
-      triple, level.cpu, level.features, options, llvm::Reloc::PIC_,
+      triple, cpuOf(level), "", options, llvm::Reloc::PIC_,
       std::nullopt, llvm::CodeGenOptLevel::Default));
 }
 
-/// Inlining asks that caller and callee are compiled for the same machine; an
-/// emitted function takes over what clang wrote at the kernels.
-void takeTargetFrom(const llvm::Module &kernels, llvm::Module &step,
-                    const IsaLevel &level) {
+/// Inlining asks that caller and callee are compiled for the same machine and
+/// with the same builtins; an emitted function takes over what clang wrote at
+/// the kernels.
+void takeTargetFrom(const llvm::Module &kernels, llvm::Module &step) {
   step.setTargetTriple(kernels.getTargetTriple());
   step.setDataLayout(kernels.getDataLayout());
-  const llvm::Function *model = nullptr;
-  for (const llvm::Function &function : kernels) {
-    if (!function.isDeclaration()) {
-      model = &function;
-      break;
-    }
-  }
+  const auto *model = llvm::find_if(kernels, [](const llvm::Function &function) {
+    return !function.isDeclaration();
+  });
   for (llvm::Function &function : step) {
     if (function.isDeclaration()) {
       continue;
     }
-    for (llvm::StringRef key :
-         {"target-cpu", "target-features", "tune-cpu", "no-trapping-math",
-          "prefer-vector-width", "min-legal-vector-width"}) {
-      if (model != nullptr && model->hasFnAttribute(key)) {
-        function.addFnAttr(model->getFnAttribute(key));
-      }
-    }
-    if (model == nullptr) {
-      function.addFnAttr("target-cpu", level.cpu);
-      if (!level.features.empty()) {
-        function.addFnAttr("target-features", level.features);
+    for (llvm::Attribute attribute : model->getAttributes().getFnAttrs()) {
+      if (attribute.isStringAttribute()) {
+        function.addFnAttr(attribute);
       }
     }
     function.setDoesNotThrow();
@@ -110,7 +112,10 @@ absl::StatusOr<ModulePtr> linkKernels(const CodeRequest &request,
   if (!kernels) {
     return failed("the kernels' bitcode is not readable", kernels.takeError());
   }
-  takeTargetFrom(**kernels, **step, *request.level);
+  if ((*kernels)->empty()) {
+    return absl::InternalError("the kernels' bitcode is empty");
+  }
+  takeTargetFrom(**kernels, **step);
   if (llvm::Linker::linkModules(**step, std::move(*kernels),
                                 llvm::Linker::LinkOnlyNeeded)) {
     return absl::InternalError("the kernels' bitcode does not link");
@@ -120,7 +125,7 @@ absl::StatusOr<ModulePtr> linkKernels(const CodeRequest &request,
                                      function.getName().ends_with("_tiles"))) {
       return absl::InternalError(absl::StrCat(
           "there is no kernel function ", std::string(function.getName()),
-          " for ", std::string(request.level->name)));
+          " for ", std::string(cpu::isaLevelName(request.level))));
     }
   }
   return std::move(*step);
@@ -168,7 +173,7 @@ absl::StatusOr<std::vector<CodeStage>> compileCode(const CodeRequest &request) {
   std::vector<CodeStage> stages;
   llvm::LLVMContext context;
   ModulePtr module;
-  std::unique_ptr<llvm::TargetMachine> machine = targetMachine(*request.level);
+  std::unique_ptr<llvm::TargetMachine> machine = targetMachine(request.level);
   if (!machine) {
     return absl::InternalError("this LLVM has no x86-64 code generator");
   }

@@ -8,7 +8,7 @@
 #define QUIRE_CODEGEN_CPU_COMPILECODE_H
 
 #include "absl/status/statusor.h"
-#include "codegen/cpu/IsaLevels.h"
+#include "codegen/cpu/kernels/IsaLevel.h"
 
 #include <cstddef>
 #include <span>
@@ -18,7 +18,7 @@
 namespace quire {
 
 struct CodeRequest {
-  const IsaLevel *level;
+  cpu::IsaLevel level;
   std::span<const std::byte> step;    // bitcode of the emitted module
   std::span<const std::byte> kernels; // bitcode of the level's kernels
   std::string objectPath;             // of the shared object to write

@@ -1,0 +1,66 @@
+// What a weight slot holds: the chain of `lm` weight ops in its region, read
+// once per layer into plain data, and evaluated row by row. Rows that are only
+// moved keep their stored blocks bit for bit; anything else is computed in f32.
+// Reading touches the IR (one thread); evaluating does not (any thread).
+
+#ifndef QUIRE_CODEGEN_WEIGHTS_EVALUATE_H
+#define QUIRE_CODEGEN_WEIGHTS_EVALUATE_H
+
+#include "frontends/formats/Checkpoint.h"
+#include "ir/lm/Lm.h"
+#include "ir/rt/Rt.h"
+
+#include "mlir/IR/SymbolTable.h"
+
+#include <span>
+#include <vector>
+
+namespace quire {
+
+/// value * scale + offset in f32, then rounded to `format`.
+struct WeightStep {
+  float scale = 1;
+  float offset = 0;
+  NumberFormat format = NumberFormat::F32;
+};
+
+struct WeightExpression {
+  std::span<const std::byte> source; // of all rows
+  NumberFormat sourceFormat;
+  int64_t sourceRowBytes;
+  int64_t rows;    // of the result
+  int64_t columns; // 1 for a vector: each feature is a row
+  bool isVector;
+  NumberFormat format; // of the result
+  /// Heads whose rows are put from interleaved to half-split order, in the
+  /// order of the ops; each maps a row of its result to one of its operand.
+  std::vector<int64_t> unpermutedHeads;
+  /// Nothing here and equal formats: stored blocks pass through.
+  std::vector<WeightStep> steps;
+
+  bool passesThrough() const { return steps.empty() && sourceFormat == format; }
+  /// True where result rows follow each other in the source, too.
+  bool keepsOrder() const { return unpermutedHeads.empty(); }
+  /// The row of the source that becomes row `row`.
+  int64_t sourceRow(int64_t row) const;
+  std::span<const std::byte> storedRow(int64_t row) const;
+};
+
+/// Reads a slot's region for `layer`. Diagnostics name the slot and say what
+/// of the checkpoint or the region does not fit.
+mlir::FailureOr<WeightExpression>
+readWeightExpression(rt::WeightOp slot, int64_t layer,
+                     mlir::SymbolTable &symbols, const Checkpoint &checkpoint);
+
+/// Rows [firstRow, firstRow + count) one after the other, as stored.
+void gatherStoredRows(const WeightExpression &expression, int64_t firstRow,
+                      int64_t count, std::span<std::byte> out);
+
+/// The same rows as values, ready to be rounded to the result's format.
+/// `out` holds count * columns.
+void evaluateRows(const WeightExpression &expression, int64_t firstRow,
+                  int64_t count, std::span<float> out);
+
+} // namespace quire
+
+#endif
