@@ -72,8 +72,8 @@ std::unique_ptr<llvm::TargetMachine> targetMachine(cpu::IsaLevel level) {
   // Only what the IR says is one operation may become one.
   options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
   return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
-      triple, cpuOf(level), "", options, llvm::Reloc::PIC_,
-      std::nullopt, llvm::CodeGenOptLevel::Default));
+      triple, cpuOf(level), "", options, llvm::Reloc::PIC_, std::nullopt,
+      llvm::CodeGenOptLevel::Default));
 }
 
 /// Inlining asks that caller and callee are compiled for the same machine and
@@ -82,9 +82,10 @@ std::unique_ptr<llvm::TargetMachine> targetMachine(cpu::IsaLevel level) {
 void takeTargetFrom(const llvm::Module &kernels, llvm::Module &step) {
   step.setTargetTriple(kernels.getTargetTriple());
   step.setDataLayout(kernels.getDataLayout());
-  const auto *model = llvm::find_if(kernels, [](const llvm::Function &function) {
-    return !function.isDeclaration();
-  });
+  const auto *model =
+      llvm::find_if(kernels, [](const llvm::Function &function) {
+        return !function.isDeclaration();
+      });
   for (llvm::Function &function : step) {
     if (function.isDeclaration()) {
       continue;

@@ -90,8 +90,8 @@ absl::Status describeFile(const StagedDirectory &directory,
   return absl::OkStatus();
 }
 
-FailureOr<std::vector<cpu::IsaLevel>> chosenLevels(ModuleOp module,
-                                                   const EngineOptions &options) {
+FailureOr<std::vector<cpu::IsaLevel>>
+chosenLevels(ModuleOp module, const EngineOptions &options) {
   std::vector<cpu::IsaLevel> levels;
   if (options.isas.empty()) {
     levels.assign(cpu::kIsaLevels.rbegin(), cpu::kIsaLevels.rend());
@@ -189,8 +189,7 @@ absl::Status EngineWriting::compileLevels(const StagedDirectory &directory) {
     }
     manifest::Code &code = codes.emplace_back();
     code.set_isa(isa);
-    absl::Status status =
-        describeFile(directory, name, *code.mutable_object());
+    absl::Status status = describeFile(directory, name, *code.mutable_object());
     if (!status.ok()) {
       return status;
     }
@@ -283,8 +282,8 @@ absl::Status EngineWriting::writeFiles(StagedDirectory &directory) {
   for (EngineReport::Stage &done : codeStages) {
     report.stages.push_back(std::move(done));
   }
-  for (absl::Status next : {codeStatus, writeTokenizer(directory),
-                            writeIr(directory)}) {
+  for (absl::Status next :
+       {codeStatus, writeTokenizer(directory), writeIr(directory)}) {
     status.Update(next);
   }
   if (status.ok()) {

@@ -130,13 +130,12 @@ static void addCacheGroups(ModuleOp module, manifest::Manifest &manifest) {
     StringRef formatName = group.getFormat();
     std::optional<NumberFormat> format = parseNumberFormat(
         std::string_view(formatName.data(), formatName.size()));
-    layout::KvPage page{
-        static_cast<int64_t>(group.getKvHeads()),
-        static_cast<int64_t>(group.getKeyDim()),
-        static_cast<int64_t>(group.getValueDim()),
-        format ? numberFormatInfo(*format).blockBytes : 0,
-        static_cast<int64_t>(group.getPageSize()),
-        static_cast<int64_t>(group.getLayers().size())};
+    layout::KvPage page{static_cast<int64_t>(group.getKvHeads()),
+                        static_cast<int64_t>(group.getKeyDim()),
+                        static_cast<int64_t>(group.getValueDim()),
+                        format ? numberFormatInfo(*format).blockBytes : 0,
+                        static_cast<int64_t>(group.getPageSize()),
+                        static_cast<int64_t>(group.getLayers().size())};
     entry.set_name(group.getSymName().str());
     entry.set_layers(page.layers);
     entry.set_kv_heads(page.kvHeads);
@@ -146,9 +145,8 @@ static void addCacheGroups(ModuleOp module, manifest::Manifest &manifest) {
     entry.set_page_size(page.pageSize);
     entry.set_window(static_cast<int64_t>(group.getWindow()));
     entry.set_page_bytes(page.pageBytes());
-    entry.set_bytes_per_token(page.layers *
-                              (page.keyBytes() + page.valueBytes()) /
-                              page.pageSize);
+    entry.set_bytes_per_token(
+        page.layers * (page.keyBytes() + page.valueBytes()) / page.pageSize);
   }
 }
 

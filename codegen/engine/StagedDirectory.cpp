@@ -22,8 +22,8 @@ static absl::Status checkTarget(const fs::path &target, bool replace) {
     return absl::OkStatus();
   }
   if (!replace) {
-    return absl::AlreadyExistsError(strCat(
-        target.string(), " exists already; give --force to replace it"));
+    return absl::AlreadyExistsError(
+        strCat(target.string(), " exists already; give --force to replace it"));
   }
   bool isDirectory = fs::is_directory(target, ignored);
   if (isDirectory && (fs::is_empty(target, ignored) ||
@@ -68,15 +68,14 @@ StagedDirectory::create(const std::string &target, bool replace) {
     return absl::NotFoundError(strCat("the directory ", parent.string(),
                                       " for the engine does not exist"));
   }
-  std::string prefix =
-      strCat(".", place.filename().string(), kStagingMark);
+  std::string prefix = strCat(".", place.filename().string(), kStagingMark);
   removeLeftovers(parent, prefix);
   fs::path staging = parent / strCat(prefix, getpid());
   fs::remove_all(staging, error);
   if (!fs::create_directory(staging, error)) {
-    return absl::PermissionDeniedError(strCat(
-        "cannot create a directory in ", parent.string(), ": ",
-        error.message()));
+    return absl::PermissionDeniedError(strCat("cannot create a directory in ",
+                                              parent.string(), ": ",
+                                              error.message()));
   }
   return StagedDirectory(std::move(staging), std::move(place), replace);
 }
