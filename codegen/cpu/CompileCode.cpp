@@ -41,19 +41,14 @@ llvm::MemoryBufferRef asBuffer(std::span<const std::byte> bytes,
 
 /// As LLVM calls the level's machine. What instructions a function may use
 /// follows from its own attributes; this sets the cost model.
-const char *cpuOf(cpu::IsaLevel level) {
-  switch (level) {
-  case cpu::IsaLevel::Avx512:
+const char *cpuOf(std::string_view level) {
+  if (level == "avx512") {
     return "x86-64-v4";
-  case cpu::IsaLevel::Avx2:
-    return "x86-64-v3";
-  case cpu::IsaLevel::Portable:
-    break;
   }
-  return "x86-64";
+  return level == "avx2" ? "x86-64-v3" : "x86-64";
 }
 
-std::unique_ptr<llvm::TargetMachine> targetMachine(cpu::IsaLevel level) {
+std::unique_ptr<llvm::TargetMachine> targetMachine(std::string_view level) {
   static std::once_flag once;
   std::call_once(once, [] {
     LLVMInitializeX86TargetInfo();
@@ -82,10 +77,9 @@ std::unique_ptr<llvm::TargetMachine> targetMachine(cpu::IsaLevel level) {
 void takeTargetFrom(const llvm::Module &kernels, llvm::Module &step) {
   step.setTargetTriple(kernels.getTargetTriple());
   step.setDataLayout(kernels.getDataLayout());
-  const auto *model =
-      llvm::find_if(kernels, [](const llvm::Function &function) {
-        return !function.isDeclaration();
-      });
+  auto model = llvm::find_if(kernels, [](const llvm::Function &function) {
+    return !function.isDeclaration();
+  });
   for (llvm::Function &function : step) {
     if (function.isDeclaration()) {
       continue;
@@ -126,7 +120,7 @@ absl::StatusOr<ModulePtr> linkKernels(const CodeRequest &request,
                                      function.getName().ends_with("_tiles"))) {
       return absl::InternalError(absl::StrCat(
           "there is no kernel function ", std::string(function.getName()),
-          " for ", std::string(cpu::isaLevelName(request.level))));
+          " for ", std::string(request.level)));
     }
   }
   return std::move(*step);

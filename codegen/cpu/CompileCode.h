@@ -8,17 +8,23 @@
 #define QUIRE_CODEGEN_CPU_COMPILECODE_H
 
 #include "absl/status/statusor.h"
-#include "codegen/cpu/kernels/IsaLevel.h"
 
+#include <array>
 #include <cstddef>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace quire {
 
+/// The ISA levels that kernels are compiled for, best first. What a CPU needs
+/// to run each is the runtime's table.
+inline constexpr std::array<std::string_view, 3> kIsaLevels = {"avx512", "avx2",
+                                                               "portable"};
+
 struct CodeRequest {
-  cpu::IsaLevel level;
+  std::string_view level;             // one of kIsaLevels
   std::span<const std::byte> step;    // bitcode of the emitted module
   std::span<const std::byte> kernels; // bitcode of the level's kernels
   std::string objectPath;             // of the shared object to write

@@ -53,7 +53,6 @@ private:
   EngineReport &report;
   WeightPlacement placement;
   manifest::Manifest manifest;
-  std::vector<cpu::IsaLevel> levels;
   llvm::SmallVector<char, 0> stepBitcode;
   std::vector<WeightJob> weightJobs;
   // The code thread's own until it has ended.
@@ -90,24 +89,14 @@ absl::Status describeFile(const StagedDirectory &directory,
   return absl::OkStatus();
 }
 
-FailureOr<std::vector<cpu::IsaLevel>>
-chosenLevels(ModuleOp module, const EngineOptions &options) {
-  std::vector<cpu::IsaLevel> levels;
-  if (options.isas.empty()) {
-    levels.assign(cpu::kIsaLevels.rbegin(), cpu::kIsaLevels.rend());
-    return levels;
-  }
+LogicalResult checkLevels(ModuleOp module, const EngineOptions &options) {
   for (const std::string &name : options.isas) {
-    const auto *found =
-        llvm::find_if(cpu::kIsaLevels, [&](cpu::IsaLevel level) {
-          return cpu::isaLevelName(level) == name;
-        });
-    if (found == cpu::kIsaLevels.end()) {
-      return module.emitError("there is no ISA level '") << name << "'";
+    if (!llvm::is_contained(kIsaLevels, std::string_view(name))) {
+      return module.emitError("there is no ISA level '")
+             << name << "'; there are avx512, avx2 and portable";
     }
-    levels.push_back(*found);
   }
-  return levels;
+  return success();
 }
 
 } // namespace
@@ -152,12 +141,10 @@ void EngineWriting::stage(std::string name,
 /// Everything that reads the IR, on the caller's thread.
 LogicalResult EngineWriting::prepare() {
   auto start = now();
-  FailureOr<std::vector<cpu::IsaLevel>> chosen = chosenLevels(module, options);
   FailureOr<StepPlan> plan = StepPlan::build(module);
-  if (failed(chosen) || failed(plan)) {
+  if (failed(plan)) {
     return failure();
   }
-  levels = std::move(*chosen);
   llvm::LLVMContext context;
   auto code = emitCode(module, *plan, placement, context);
   FailureOr<std::vector<WeightJob>> jobs =
@@ -174,12 +161,15 @@ LogicalResult EngineWriting::prepare() {
 }
 
 absl::Status EngineWriting::compileLevels(const StagedDirectory &directory) {
-  for (cpu::IsaLevel level : levels) {
-    std::string isa(cpu::isaLevelName(level));
+  std::vector<std::string> levels = options.isas;
+  if (levels.empty()) {
+    levels.assign(kIsaLevels.begin(), kIsaLevels.end());
+  }
+  for (const std::string &isa : levels) {
     std::string name = strCat("code-", isa, ".so");
     CodeRequest request{
-        level, std::as_bytes(std::span(stepBitcode.data(), stepBitcode.size())),
-        cpu::kernelBitcode(level), directory.pathOf(name)};
+        isa, std::as_bytes(std::span(stepBitcode.data(), stepBitcode.size())),
+        cpu::kernelBitcode(isa), directory.pathOf(name)};
     absl::StatusOr<std::vector<CodeStage>> stages = compileCode(request);
     if (!stages.ok()) {
       return stages.status();
@@ -296,7 +286,10 @@ LogicalResult EngineWriting::write() {
   auto fail = [&](const absl::Status &status) {
     return module.emitError(std::string(status.message()));
   };
-  // First, so that a refusal costs no work.
+  if (failed(checkLevels(module, options))) {
+    return failure();
+  }
+  // Before any work, so that a refusal costs nothing.
   absl::StatusOr<StagedDirectory> directory =
       StagedDirectory::create(options.directory, options.force);
   if (!directory.ok()) {
