@@ -1,5 +1,7 @@
 #include "codegen/cpu/PartCheck.h"
 
+#include "ir/lm/Lm.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace quire {
@@ -79,6 +81,71 @@ static LogicalResult checkArguments(rt::LaunchOp launch, rt::PartAttr part,
   return success();
 }
 
+/// Bytes of the arena that a buffer takes, empty for the one outside of it.
+static std::pair<int64_t, int64_t> placeOf(rt::BufferOp buffer) {
+  if (!buffer.getOffset()) {
+    return {0, 0};
+  }
+  auto begin = static_cast<int64_t>(*buffer.getOffset());
+  return {begin, begin + static_cast<int64_t>(buffer.getRows() *
+                                              buffer.getRowBytes())};
+}
+
+static bool overlap(rt::BufferOp a, rt::BufferOp b) {
+  auto [aBegin, aEnd] = placeOf(a);
+  auto [bBegin, bEnd] = placeOf(b);
+  return a == b || (aBegin < bEnd && bBegin < aEnd);
+}
+
+/// A generated function's buffers are as wide as its tensors, and its results
+/// overlap nothing: its loops are compiled with that knowledge.
+static LogicalResult checkGenerated(rt::LaunchOp launch, rt::PartAttr part,
+                                    SymbolTable &symbols) {
+  auto function = symbols.lookup<func::FuncOp>(part.getKernel());
+  if (!function) {
+    return launch.emitError("the module has no function @") << part.getKernel();
+  }
+  auto buffersOf = [&](StringRef field) {
+    return llvm::map_to_vector(cast<ArrayAttr>(part.getArgs().get(field)),
+                               [&](Attribute symbol) {
+                                 return symbols.lookup<rt::BufferOp>(
+                                     cast<FlatSymbolRefAttr>(symbol).getAttr());
+                               });
+  };
+  SmallVector<rt::BufferOp> all = buffersOf("inputs");
+  size_t inputs = all.size();
+  llvm::append_range(all, buffersOf("outputs"));
+  SmallVector<Type> types(function.getArgumentTypes());
+  llvm::append_range(types, function.getResultTypes());
+  if (inputs != function.getNumArguments() || all.size() != types.size()) {
+    return launch.emitError("part '")
+           << part.getKernel() << "' has other buffers than @"
+           << part.getKernel() << " has arguments and results";
+  }
+  for (auto [buffer, type] : llvm::zip_equal(all, types)) {
+    if (!lm::isRowsType(type) ||
+        static_cast<int64_t>(buffer.getRowBytes()) !=
+            lm::featuresOf(type) * static_cast<int64_t>(sizeof(float))) {
+      return launch.emitError("buffer @")
+             << buffer.getSymName() << " does not hold rows of " << type;
+    }
+  }
+  for (size_t out = inputs; out < all.size(); ++out) {
+    for (size_t other = 0; other < out; ++other) {
+      if (overlap(all[out], all[other])) {
+        return launch.emitError("result buffer @")
+               << all[out].getSymName() << " of part '" << part.getKernel()
+               << "' overlaps @" << all[other].getSymName();
+      }
+    }
+  }
+  if (cast<IntegerAttr>(part.getArgs().get("tileRows")).getInt() < 1) {
+    return launch.emitError("part '")
+           << part.getKernel() << "' needs tileRows of at least 1";
+  }
+  return success();
+}
+
 LogicalResult checkPart(rt::LaunchOp launch, rt::PartAttr part,
                         SymbolTable &symbols) {
   StringRef kernel = part.getKernel();
@@ -86,17 +153,17 @@ LogicalResult checkPart(rt::LaunchOp launch, rt::PartAttr part,
   if (info == nullptr) {
     return launch.emitError("there is no kernel '") << kernel << "'";
   }
-  if (rt::isGeneratedKernel(kernel) &&
-      symbols.lookup<func::FuncOp>(kernel) == nullptr) {
-    return launch.emitError("the module has no function @") << kernel;
-  }
   for (NamedAttribute argument : part.getArgs()) {
     if (info->field(argument.getName().strref()) == nullptr) {
       return launch.emitError("kernel '") << kernel << "' has no argument '"
                                           << argument.getName().strref() << "'";
     }
   }
-  return checkArguments(launch, part, *info, symbols);
+  if (failed(checkArguments(launch, part, *info, symbols))) {
+    return failure();
+  }
+  return rt::isGeneratedKernel(kernel) ? checkGenerated(launch, part, symbols)
+                                       : success();
 }
 
 SmallVector<FlatSymbolRefAttr, 2> weightSlotsOf(rt::PartAttr part) {

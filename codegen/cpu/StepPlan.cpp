@@ -41,6 +41,13 @@ LogicalResult StepPlan::addSequence(SymbolTable &symbols,
 FailureOr<StepPlan> StepPlan::build(ModuleOp module) {
   StepPlan plan;
   SymbolTable symbols(module);
+  for (rt::BufferOp buffer : module.getOps<rt::BufferOp>()) {
+    if (!buffer.getOffset() && buffer.getSymName() != kLogitsBuffer) {
+      return buffer.emitError("buffer @")
+             << buffer.getSymName()
+             << " has no place in the arena; plan-memory gives it one";
+    }
+  }
   for (rt::SequenceOp sequence : module.getOps<rt::SequenceOp>()) {
     if (failed(plan.addSequence(symbols, sequence))) {
       return failure();
