@@ -63,6 +63,12 @@ protected:
   EngineReport report;
 };
 
+/// Arena and scratch start on cache lines: the step relies on it.
+std::byte *alignedTo64(std::vector<std::byte> &bytes) {
+  auto address = reinterpret_cast<uintptr_t>(bytes.data());
+  return bytes.data() + (64 - address % 64) % 64;
+}
+
 /// A runtime of one worker: tiles run in order, barriers have nothing to do.
 struct OneWorker {
   std::vector<std::byte> scratch;
@@ -73,8 +79,7 @@ struct OneWorker {
                      const QuireStep *step, const QuireLayer *layer) {
     auto &self = *reinterpret_cast<OneWorker *>(worker);
     self.launches.push_back(number);
-    auto address = reinterpret_cast<uintptr_t>(self.scratch.data());
-    auto *aligned = self.scratch.data() + (64 - address % 64) % 64;
+    std::byte *aligned = alignedTo64(self.scratch);
     for (int64_t i = 0, tiles = count(step, layer); i < tiles; ++i) {
       tile(step, layer, i, aligned);
     }
@@ -91,10 +96,9 @@ std::vector<float> runStep(const EngineDirectory &engine, OneWorker &worker,
   batch.token = tokens.data();
   batch.logitRow = logitRows.data();
   std::vector<float> logits(logitRows.size() * kVocabulary);
-  std::vector<float> arena(
-      static_cast<size_t>(engine.manifest().arena_bytes()) / 4 + 16);
-  QuireStep step = {&batch, engine.weights(),
-                    reinterpret_cast<std::byte *>(arena.data()), nullptr,
+  std::vector<std::byte> arena(
+      static_cast<size_t>(engine.manifest().arena_bytes()) + 64);
+  QuireStep step = {&batch, engine.weights(), alignedTo64(arena), nullptr,
                     logits.data()};
   worker.scratch.resize(static_cast<size_t>(engine.manifest().scratch_bytes()) +
                         64);
