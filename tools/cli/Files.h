@@ -1,0 +1,36 @@
+// Whole files in and out for the commands: results on stdout, prompts from
+// files or stdin. One thread.
+
+#ifndef QUIRE_TOOLS_CLI_FILES_H
+#define QUIRE_TOOLS_CLI_FILES_H
+
+#include "absl/status/statusor.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace quire::cli {
+
+/// Writes all of `text` to stdout at once. When the reader has gone the
+/// status ends the process quietly with 0: it has what it wanted.
+absl::Status writeOutput(std::string_view text);
+
+/// "-" reads stdin.
+absl::StatusOr<std::string> readInput(const std::string &path);
+absl::StatusOr<std::string> readStdin();
+
+/// One line of stdin without its end; nullopt at the end of input, or when a
+/// signal came while waiting. Holds what it read ahead.
+class LineReader {
+public:
+  std::optional<std::string> next();
+
+private:
+  std::string buffer;
+  bool ended = false;
+};
+
+} // namespace quire::cli
+
+#endif
