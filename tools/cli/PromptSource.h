@@ -18,9 +18,9 @@ namespace quire::cli {
 
 /// One request as the user wrote it.
 struct Prompt {
-  std::optional<std::string> text;
-  std::vector<int64_t> tokens;                      // instead of text
-  std::optional<ChatTemplate::Inputs> conversation; // instead of both
+  std::optional<std::string> text = {};
+  std::vector<int64_t> tokens = {};                      // instead of text
+  std::optional<ChatTemplate::Inputs> conversation = {}; // instead of both
   int64_t choices = 1;
   SamplingOptions sampling;
 };

@@ -18,7 +18,8 @@ constexpr char kSilentPayload[] = "quire/silent";
 absl::Status withExit(absl::StatusCode code, std::string_view text,
                       int exitStatus) {
   absl::Status status(code, absl::string_view(text.data(), text.size()));
-  status.SetPayload(kExitPayload, absl::Cord(std::to_string(exitStatus)));
+  status.SetPayload(kExitPayload,
+                    absl::Cord(absl::string_view(std::to_string(exitStatus))));
   return status;
 }
 

@@ -33,9 +33,9 @@ public:
                                               const Answer &answer)>;
 
   struct Callbacks {
-    OnText text;
-    OnToken token;
-    OnFinish finish;
+    OnText text = {};
+    OnToken token = {};
+    OnFinish finish = {};
   };
 
   Serving(Engine &engine, const Tokenizer *tokenizer, Callbacks callbacks)
