@@ -1,0 +1,302 @@
+#include "frontends/huggingface/Config.h"
+
+#include "frontends/formats/Json.h"
+#include "frontends/huggingface/Families.h"
+#include "frontends/huggingface/RopeFields.h"
+
+#include "frontends/formats/StrCat.h"
+#include "nlohmann/json.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace quire {
+
+using huggingface::Family;
+using huggingface::WindowRule;
+using nlohmann::json;
+
+namespace {
+
+constexpr IntRange kCount{1, 1 << 24};
+
+/// Reads fields one after the other and keeps the first error, so that the
+/// readers below stay a list of fields.
+class Reader {
+public:
+  explicit Reader(const json &object) : object(object) {}
+
+  int64_t count(std::string_view field) {
+    return take(getInt(object, field, kCount), int64_t{1});
+  }
+  int64_t count(std::string_view field, int64_t otherwise) {
+    return take(findInt(object, field, {0, 1 << 24}), std::optional<int64_t>())
+        .value_or(otherwise);
+  }
+  double number(std::string_view field, double otherwise) {
+    return take(findFloat(object, field), std::optional<double>())
+        .value_or(otherwise);
+  }
+  bool flag(std::string_view field, bool otherwise) {
+    return take(findBool(object, field), std::optional<bool>())
+        .value_or(otherwise);
+  }
+  std::string text(std::string_view field, std::string otherwise) {
+    return take(findString(object, field), std::optional<std::string>())
+        .value_or(std::move(otherwise));
+  }
+  void fail(absl::Status failure) { status.Update(std::move(failure)); }
+
+  const json &object;
+  absl::Status status;
+
+private:
+  template <typename T> T take(absl::StatusOr<T> value, T otherwise) {
+    status.Update(value.status());
+    return value.ok() ? *std::move(value) : std::move(otherwise);
+  }
+};
+
+absl::StatusOr<const Family *> familyOf(const json &config) {
+  auto classes = getArray(config, "architectures");
+  if (!classes.ok()) {
+    return classes.status();
+  }
+  if ((*classes)->size() != 1 || !(*classes)->front().is_string()) {
+    return absl::InvalidArgumentError(
+        "'architectures' of config.json must name one class");
+  }
+  auto name = (*classes)->front().get<std::string>();
+  const Family *family = huggingface::findFamily(name);
+  if (family == nullptr) {
+    return absl::UnimplementedError(strCat("architecture '", name,
+                                           "' is not supported; known are ",
+                                           huggingface::familyNames()));
+  }
+  return family;
+}
+
+/// A field that is absent, null, false or zero changes nothing.
+bool isInert(const json &value) {
+  return value.is_null() || value == false || value == 0;
+}
+
+absl::Status checkFields(const json &config, const Family &family) {
+  for (const auto &item : config.items()) {
+    const std::string &name = item.key();
+    bool own =
+        std::ranges::find(family.ownFields, name) != family.ownFields.end();
+    if (own || huggingface::isCommonField(name) || name.starts_with("_") ||
+        isInert(item.value())) {
+      continue;
+    }
+    return absl::UnimplementedError(
+        strCat("config.json of a ", family.className, " has the field '", name,
+               "', which Quire does not know and which may change the numbers; "
+               "remove it if it does not"));
+  }
+  return absl::OkStatus();
+}
+
+void readNonlinearity(Reader &reader, const Family &family,
+                      ModelConfig &model) {
+  std::string name = reader.text("hidden_act", family.gemma ? "" : "silu");
+  if (family.gemma) {
+    // Gemma's early files say "gelu" in hidden_act and mean the tanh form.
+    name = reader.text("hidden_activation", "gelu_pytorch_tanh");
+  }
+  if (name == "silu" || name == "swish") {
+    model.nonlinearity = MlpNonlinearity::Silu;
+  } else if (name == "gelu_pytorch_tanh" || name == "gelu_new" ||
+             name == "gelu_fast") {
+    model.nonlinearity = MlpNonlinearity::GeluTanh;
+  } else if (name == "gelu") {
+    model.nonlinearity = MlpNonlinearity::Gelu;
+  } else {
+    reader.fail(absl::UnimplementedError(
+        strCat("activation function '", name, "' is not supported")));
+  }
+}
+
+/// Whether layer `layer` slides where the file has no layer_types.
+bool slides(WindowRule rule, int64_t layer, Reader &reader) {
+  switch (rule) {
+  case WindowRule::None:
+    return false;
+  case WindowRule::AllLayers:
+    return true;
+  case WindowRule::FromLayer:
+    return layer >= reader.count("max_window_layers", 28);
+  case WindowRule::EverySecond:
+    return layer % 2 == 0;
+  case WindowRule::AllButEverySixth: {
+    int64_t pattern = reader.count("sliding_window_pattern",
+                                   reader.count("_sliding_window_pattern", 6));
+    return pattern == 0 || (layer + 1) % pattern != 0;
+  }
+  }
+  return false;
+}
+
+void readWindows(Reader &reader, const Family &family, ModelConfig &model) {
+  int64_t window = reader.count("sliding_window", 0);
+  if (family.windows == WindowRule::FromLayer &&
+      !reader.flag("use_sliding_window", false)) {
+    window = 0;
+  }
+  auto types = findArray(reader.object, "layer_types");
+  if (!types.ok()) {
+    reader.fail(types.status());
+    return;
+  }
+  int64_t layers = static_cast<int64_t>(model.layers.size());
+  if (*types != nullptr && static_cast<int64_t>((*types)->size()) != layers) {
+    reader.fail(absl::InvalidArgumentError(
+        strCat("'layer_types' of config.json has ", (*types)->size(),
+               " entries for ", layers, " layers")));
+    return;
+  }
+  for (int64_t i = 0; i < layers; ++i) {
+    bool sliding = slides(family.windows, i, reader);
+    if (*types != nullptr) {
+      const json &type = (**types)[i];
+      if (type != "sliding_attention" && type != "full_attention") {
+        reader.fail(absl::UnimplementedError(strCat(
+            "layer type ", type.dump(), " of config.json is not supported")));
+        return;
+      }
+      sliding = type == "sliding_attention";
+    }
+    model.layers[i].window = sliding ? window : 0;
+    // Gemma 3 has a rope of its own for the layers that slide.
+    bool ownRope = family.windows == WindowRule::AllButEverySixth;
+    model.layers[i].rope = sliding && ownRope ? 1 : 0;
+  }
+}
+
+void readRopes(Reader &reader, const Family &family, ModelConfig &model) {
+  bool local = family.windows == WindowRule::AllButEverySixth;
+  auto global = huggingface::readRope(
+      reader.object, "full_attention",
+      {.base = local ? 1e6 : 1e4, .headDim = model.headDim});
+  reader.fail(global.status());
+  if (global.ok()) {
+    model.ropes.push_back(*std::move(global));
+  }
+  if (local) {
+    auto sliding = huggingface::readRope(
+        reader.object, "sliding_attention",
+        {.base = 1e4, .headDim = model.headDim, .ignoreScaling = true});
+    reader.fail(sliding.status());
+    if (sliding.ok()) {
+      model.ropes.push_back(*std::move(sliding));
+    }
+  }
+}
+
+void readScales(Reader &reader, const Family &family, ModelConfig &model) {
+  model.attentionScale = 1.0 / std::sqrt(static_cast<double>(model.headDim));
+  if (family.gemma) {
+    model.attentionScale =
+        1.0 / std::sqrt(reader.number("query_pre_attn_scalar", 256));
+    model.embeddingScale =
+        static_cast<float>(std::sqrt(static_cast<double>(model.hidden)));
+    bool gemma2 = family.modelType == "gemma2";
+    model.attentionSoftcap =
+        reader.number("attn_logit_softcapping", gemma2 ? 50 : 0);
+    model.logitSoftcap =
+        reader.number("final_logit_softcapping", gemma2 ? 30 : 0);
+    // An explicit null switches the cap off.
+    for (auto [field, cap] :
+         {std::pair("attn_logit_softcapping", &model.attentionSoftcap),
+          std::pair("final_logit_softcapping", &model.logitSoftcap)}) {
+      if (reader.object.contains(field) && reader.object[field].is_null()) {
+        *cap = 0;
+      }
+    }
+    if (reader.flag("use_bidirectional_attention", false)) {
+      reader.fail(absl::UnimplementedError(
+          "bidirectional attention (use_bidirectional_attention) is not "
+          "supported"));
+    }
+  }
+  if (family.modelType == "granite") {
+    model.embeddingScale = reader.number("embedding_multiplier", 1);
+    model.residualScale = reader.number("residual_multiplier", 1);
+    model.attentionScale = reader.number("attention_multiplier", 1);
+    double divisor = reader.number("logits_scaling", 1);
+    if (divisor == 0) {
+      reader.fail(absl::InvalidArgumentError(
+          "'logits_scaling' of config.json is 0; it divides the logits"));
+    }
+    model.logitScale = 1.0 / divisor;
+  }
+}
+
+void readShape(Reader &reader, const Family &family, ModelConfig &model) {
+  model.vocabulary = reader.count("vocab_size");
+  model.hidden = reader.count("hidden_size");
+  model.intermediate = reader.count("intermediate_size");
+  model.heads = reader.count("num_attention_heads");
+  model.kvHeads = reader.count("num_key_value_heads", model.heads);
+  int64_t headDim =
+      family.headDim != 0 ? family.headDim : model.hidden / model.heads;
+  model.headDim = reader.count("head_dim", headDim);
+  model.maxContext = reader.count("max_position_embeddings", 2048);
+  int64_t layers = reader.count("num_hidden_layers");
+  if (layers > 4096) {
+    reader.fail(absl::InvalidArgumentError(strCat(
+        "'num_hidden_layers' of config.json is ", layers, "; at most 4096")));
+    layers = 1;
+  }
+  model.layers.resize(layers);
+  if (model.kvHeads == 0 ||
+      model.heads % std::max<int64_t>(model.kvHeads, 1) != 0) {
+    reader.fail(absl::InvalidArgumentError(strCat(
+        "num_attention_heads (", model.heads,
+        ") must be a multiple of num_key_value_heads (", model.kvHeads, ")")));
+  }
+  if (model.headDim == 0) {
+    reader.fail(absl::InvalidArgumentError("'head_dim' of config.json is 0"));
+  }
+}
+
+} // namespace
+
+absl::StatusOr<ModelConfig> readHuggingFaceConfig(const json &config) {
+  auto found = familyOf(config);
+  if (!found.ok()) {
+    return found.status();
+  }
+  const Family &family = **found;
+  if (absl::Status status = checkFields(config, family); !status.ok()) {
+    return status;
+  }
+  Reader reader(config);
+  ModelConfig model;
+  model.architecture = family.modelType;
+  model.name = reader.text("_name_or_path", std::string(family.modelType));
+  readShape(reader, family, model);
+  if (!reader.status.ok()) {
+    return reader.status;
+  }
+  model.norms = family.norms;
+  model.queryKeyNorm = family.queryKeyNorm;
+  model.normWeightsMinusOne = family.gemma;
+  model.normEpsilon = reader.number("rms_norm_eps", family.normEpsilon);
+  model.tiedHead = reader.flag("tie_word_embeddings", family.tiedHead);
+  bool bias = reader.flag("attention_bias", false);
+  model.queryKeyValueBias = bias || family.queryKeyValueBias;
+  model.attentionOutputBias = bias;
+  model.mlpBias = reader.flag("mlp_bias", false);
+  readNonlinearity(reader, family, model);
+  readWindows(reader, family, model);
+  readRopes(reader, family, model);
+  readScales(reader, family, model);
+  if (!reader.status.ok()) {
+    return reader.status;
+  }
+  return model;
+}
+
+} // namespace quire

@@ -1,0 +1,129 @@
+#include "frontends/huggingface/Families.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+namespace quire::huggingface {
+
+using Names = std::string_view;
+
+static constexpr Names kWindowFields[] = {
+    "use_sliding_window", "sliding_window", "max_window_layers", "layer_types"};
+static constexpr Names kMistralFields[] = {"sliding_window"};
+static constexpr Names kGemmaFields[] = {"sliding_window",
+                                         "layer_types",
+                                         "query_pre_attn_scalar",
+                                         "attn_logit_softcapping",
+                                         "final_logit_softcapping",
+                                         "hidden_activation",
+                                         "use_bidirectional_attention",
+                                         "cache_implementation",
+                                         "rope_local_base_freq",
+                                         "sliding_window_pattern",
+                                         "_sliding_window_pattern"};
+static constexpr Names kPhiFields[] = {
+    "sliding_window", "original_max_position_embeddings",
+    "partial_rotary_factor", "embd_pdrop", "resid_pdrop"};
+static constexpr Names kGraniteFields[] = {
+    "embedding_multiplier", "residual_multiplier", "attention_multiplier",
+    "logits_scaling"};
+
+static constexpr std::array kFamilies = {
+    Family{.className = "LlamaForCausalLM", .modelType = "llama"},
+    Family{.className = "MistralForCausalLM",
+           .modelType = "mistral",
+           .windows = WindowRule::AllLayers,
+           .ownFields = kMistralFields},
+    Family{.className = "Qwen2ForCausalLM",
+           .modelType = "qwen2",
+           .queryKeyValueBias = true,
+           .windows = WindowRule::FromLayer,
+           .ownFields = kWindowFields},
+    Family{.className = "Qwen3ForCausalLM",
+           .modelType = "qwen3",
+           .queryKeyNorm = QueryKeyNorm::PerHead,
+           .headDim = 128,
+           .windows = WindowRule::FromLayer,
+           .ownFields = kWindowFields},
+    Family{.className = "Gemma2ForCausalLM",
+           .modelType = "gemma2",
+           .norms = NormPlacement::Sandwich,
+           .gemma = true,
+           .tiedHead = true,
+           .headDim = 256,
+           .windows = WindowRule::EverySecond,
+           .ownFields = kGemmaFields},
+    Family{.className = "Gemma3ForCausalLM",
+           .modelType = "gemma3_text",
+           .norms = NormPlacement::Sandwich,
+           .queryKeyNorm = QueryKeyNorm::PerHead,
+           .gemma = true,
+           .tiedHead = true,
+           .headDim = 256,
+           .windows = WindowRule::AllButEverySixth,
+           .ownFields = kGemmaFields},
+    Family{.className = "Phi3ForCausalLM",
+           .modelType = "phi3",
+           .normEpsilon = 1e-5,
+           .windows = WindowRule::AllLayers,
+           .ownFields = kPhiFields},
+    Family{.className = "GraniteForCausalLM",
+           .modelType = "granite",
+           .ownFields = kGraniteFields},
+    Family{.className = "Olmo2ForCausalLM",
+           .modelType = "olmo2",
+           .norms = NormPlacement::Post,
+           .queryKeyNorm = QueryKeyNorm::Full,
+           .normEpsilon = 1e-5},
+};
+
+const Family *findFamily(std::string_view className) {
+  for (const Family &family : kFamilies) {
+    if (family.className == className) {
+      return &family;
+    }
+  }
+  return nullptr;
+}
+
+std::string familyNames() {
+  std::string result;
+  for (const Family &family : kFamilies) {
+    result += result.empty() ? "" : ", ";
+    result += family.className;
+  }
+  return result;
+}
+
+// What every family reads, and what does not change the numbers of inference.
+static constexpr std::array kCommonFields = {
+    Names("architectures"), Names("model_type"), Names("vocab_size"),
+    Names("hidden_size"), Names("intermediate_size"),
+    Names("num_hidden_layers"), Names("num_attention_heads"),
+    Names("num_key_value_heads"), Names("head_dim"), Names("hidden_act"),
+    Names("max_position_embeddings"), Names("rms_norm_eps"),
+    Names("tie_word_embeddings"), Names("attention_bias"), Names("mlp_bias"),
+    Names("rope_theta"), Names("rope_scaling"), Names("rope_parameters"),
+    Names("partial_rotary_factor"),
+    // No effect on inference.
+    Names("torch_dtype"), Names("dtype"), Names("transformers_version"),
+    Names("use_cache"), Names("bos_token_id"), Names("eos_token_id"),
+    Names("pad_token_id"), Names("unk_token_id"), Names("sep_token_id"),
+    Names("initializer_range"), Names("attention_dropout"),
+    Names("hidden_dropout"), Names("pretraining_tp"), Names("auto_map"),
+    Names("attn_implementation"), Names("id2label"), Names("label2id"),
+    Names("return_dict"), Names("output_attentions"),
+    Names("output_hidden_states"), Names("chunk_size_feed_forward"),
+    Names("is_encoder_decoder"), Names("problem_type"),
+    Names("tokenizer_class"), Names("is_llama_config"),
+    Names("rope_interleaved"), Names("transformers.js_config"),
+    Names("unsloth_fixed"), Names("unsloth_version"),
+    Names("max_sequence_length"), Names("model_max_length"),
+    Names("use_mrope")};
+
+bool isCommonField(std::string_view name) {
+  return std::ranges::find(kCommonFields, name) != kCommonFields.end();
+}
+
+} // namespace quire::huggingface

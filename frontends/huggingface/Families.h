@@ -1,0 +1,49 @@
+// The families of decoders that config.json can name, as data: what is fixed
+// for the family, and the defaults of fields that files leave out. Adding a
+// family of the usual shape is adding a row.
+
+#ifndef QUIRE_FRONTENDS_HUGGINGFACE_FAMILIES_H
+#define QUIRE_FRONTENDS_HUGGINGFACE_FAMILIES_H
+
+#include "models/ModelConfig.h"
+
+#include <span>
+#include <string_view>
+
+namespace quire::huggingface {
+
+/// How the layers of a family slide.
+enum class WindowRule {
+  None,
+  AllLayers,       // sliding_window holds for every layer (Mistral, Phi-3)
+  FromLayer,       // layers from max_window_layers on, if use_sliding_window
+  EverySecond,     // even layers slide (Gemma 2)
+  AllButEverySixth // layers 6, 12, ... see everything (Gemma 3)
+};
+
+struct Family {
+  std::string_view className; // in "architectures"
+  std::string_view modelType; // "model_type", and ModelConfig::architecture
+  NormPlacement norms = NormPlacement::Pre;
+  QueryKeyNorm queryKeyNorm = QueryKeyNorm::None;
+  bool gemma = false; // norm weights minus one, embeddings times sqrt(hidden)
+  bool queryKeyValueBias = false; // always, whatever attention_bias says
+  bool tiedHead = false;          // default
+  int64_t headDim = 0;            // default; 0: hidden / heads
+  double normEpsilon = 1e-6;      // default
+  WindowRule windows = WindowRule::None;
+  /// Fields that this family alone has, beside the common ones.
+  std::span<const std::string_view> ownFields = {};
+};
+
+/// Null when the class is not known.
+const Family *findFamily(std::string_view className);
+/// "LlamaForCausalLM, MistralForCausalLM, ...", for messages.
+std::string familyNames();
+
+/// Whether every family may have the field, or it never changes the numbers.
+bool isCommonField(std::string_view name);
+
+} // namespace quire::huggingface
+
+#endif

@@ -1,0 +1,75 @@
+// What kind of decoder a checkpoint holds: one plain struct for every family.
+// A model is such a config, a table of weight names and the one shared
+// builder; there is no class per model. Immutable once a frontend filled it.
+
+#ifndef QUIRE_MODELS_MODELCONFIG_H
+#define QUIRE_MODELS_MODELCONFIG_H
+
+#include "models/Rope.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace quire {
+
+/// Where the norms of a layer stand.
+enum class NormPlacement {
+  Pre,      // before attention and MLP (Llama)
+  Sandwich, // before and after each (Gemma 2 and 3)
+  Post      // after each, none before (OLMo 2)
+};
+
+/// What is normalised in queries and keys.
+enum class QueryKeyNorm {
+  None,
+  PerHead, // each head by a vector of head size (Qwen3, Gemma 3)
+  Full     // the whole row (OLMo 2)
+};
+
+enum class MlpNonlinearity { Silu, GeluTanh, Gelu };
+
+struct LayerConfig {
+  int64_t window = 0; // sliding window in tokens, 0: all
+  int64_t rope = 0;   // index into ModelConfig::ropes
+};
+
+struct ModelConfig {
+  std::string architecture; // "llama", "qwen2", ...
+  std::string name;         // for people
+  int64_t vocabulary = 0;
+  int64_t hidden = 0;
+  int64_t heads = 0;
+  int64_t kvHeads = 0;
+  int64_t headDim = 0;
+  int64_t intermediate = 0;
+  int64_t maxContext = 0;
+  std::vector<LayerConfig> layers;
+  std::vector<RopeConfig> ropes;
+
+  double normEpsilon = 1e-5;
+  NormPlacement norms = NormPlacement::Pre;
+  QueryKeyNorm queryKeyNorm = QueryKeyNorm::None;
+  /// The stored norm weights lack the 1 that is added to them.
+  bool normWeightsMinusOne = false;
+  MlpNonlinearity nonlinearity = MlpNonlinearity::Silu;
+
+  bool tiedHead = false;
+  bool queryKeyValueBias = false;
+  bool attentionOutputBias = false;
+  bool mlpBias = false;
+  bool headBias = false;
+  /// Query and key rows are stored for interleaved rotation (GGUF's llama).
+  bool permutedRotary = false;
+
+  double attentionScale = 0; // factor on q.k; set by the frontend
+  double attentionSoftcap = 0;
+  double logitSoftcap = 0;
+  double embeddingScale = 1;
+  double residualScale = 1;
+  double logitScale = 1;
+};
+
+} // namespace quire
+
+#endif

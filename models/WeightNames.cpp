@@ -1,0 +1,103 @@
+#include "models/WeightNames.h"
+
+#include "models/ModelConfig.h"
+
+namespace quire {
+
+std::string WeightName::inLayer(int64_t layer) const {
+  size_t hole = pattern.find("{}");
+  if (hole == std::string::npos) {
+    return pattern;
+  }
+  return pattern.substr(0, hole) + std::to_string(layer) +
+         pattern.substr(hole + 2);
+}
+
+WeightName WeightName::bias() const {
+  constexpr std::string_view kSuffix = ".weight";
+  WeightName result = *this;
+  if (result.pattern.ends_with(kSuffix)) {
+    result.pattern.resize(result.pattern.size() - kSuffix.size());
+  }
+  result.pattern += ".bias";
+  return result;
+}
+
+/// Query, key and value as consecutive rows of one tensor, and likewise gate
+/// and up.
+static void useFusedTensors(const ModelConfig &config, const char *qkv,
+                            const char *gateUp, WeightNames &names) {
+  int64_t queryRows = config.heads * config.headDim;
+  int64_t keyRows = config.kvHeads * config.headDim;
+  names.query = {qkv};
+  names.key = {qkv, queryRows};
+  names.value = {qkv, queryRows + keyRows};
+  names.gate = {gateUp};
+  names.up = {gateUp, config.intermediate};
+}
+
+WeightNames huggingFaceWeightNames(const ModelConfig &config) {
+  WeightNames names;
+  names.embedding = {"model.embed_tokens.weight"};
+  names.head = {"lm_head.weight"};
+  names.finalNorm = {"model.norm.weight"};
+  const std::string layer = "model.layers.{}.";
+  const std::string attention = layer + "self_attn.";
+  const std::string mlp = layer + "mlp.";
+  names.query = {attention + "q_proj.weight"};
+  names.key = {attention + "k_proj.weight"};
+  names.value = {attention + "v_proj.weight"};
+  names.attentionOutput = {attention + "o_proj.weight"};
+  names.queryNorm = {attention + "q_norm.weight"};
+  names.keyNorm = {attention + "k_norm.weight"};
+  names.gate = {mlp + "gate_proj.weight"};
+  names.up = {mlp + "up_proj.weight"};
+  names.down = {mlp + "down_proj.weight"};
+  names.attentionNorm = {layer + "input_layernorm.weight"};
+  names.postAttentionNorm = {layer + "post_attention_layernorm.weight"};
+  switch (config.norms) {
+  case NormPlacement::Pre:
+    // Named after what it follows, though it stands before the MLP.
+    names.mlpNorm = {layer + "post_attention_layernorm.weight"};
+    break;
+  case NormPlacement::Sandwich:
+    names.mlpNorm = {layer + "pre_feedforward_layernorm.weight"};
+    names.postMlpNorm = {layer + "post_feedforward_layernorm.weight"};
+    break;
+  case NormPlacement::Post:
+    names.postMlpNorm = {layer + "post_feedforward_layernorm.weight"};
+    break;
+  }
+  if (config.architecture == "phi3") {
+    useFusedTensors(config, "model.layers.{}.self_attn.qkv_proj.weight",
+                    "model.layers.{}.mlp.gate_up_proj.weight", names);
+  }
+  return names;
+}
+
+WeightNames ggufWeightNames(const ModelConfig &config) {
+  WeightNames names;
+  names.embedding = {"token_embd.weight"};
+  names.head = {"output.weight"};
+  names.finalNorm = {"output_norm.weight"};
+  names.query = {"blk.{}.attn_q.weight"};
+  names.key = {"blk.{}.attn_k.weight"};
+  names.value = {"blk.{}.attn_v.weight"};
+  names.attentionOutput = {"blk.{}.attn_output.weight"};
+  names.queryNorm = {"blk.{}.attn_q_norm.weight"};
+  names.keyNorm = {"blk.{}.attn_k_norm.weight"};
+  names.attentionNorm = {"blk.{}.attn_norm.weight"};
+  names.postAttentionNorm = {"blk.{}.post_attention_norm.weight"};
+  names.mlpNorm = {"blk.{}.ffn_norm.weight"};
+  names.postMlpNorm = {"blk.{}.post_ffw_norm.weight"};
+  names.gate = {"blk.{}.ffn_gate.weight"};
+  names.up = {"blk.{}.ffn_up.weight"};
+  names.down = {"blk.{}.ffn_down.weight"};
+  if (config.architecture == "phi3") {
+    useFusedTensors(config, "blk.{}.attn_qkv.weight", "blk.{}.ffn_up.weight",
+                    names);
+  }
+  return names;
+}
+
+} // namespace quire

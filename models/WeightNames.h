@@ -1,0 +1,43 @@
+// Where a decoder's weights stand in a checkpoint: one table per naming
+// scheme, `{}` where the layer number goes. Plain data.
+
+#ifndef QUIRE_MODELS_WEIGHTNAMES_H
+#define QUIRE_MODELS_WEIGHTNAMES_H
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace quire {
+
+struct ModelConfig;
+
+/// A tensor, or rows of it from `rowBegin` where the checkpoint stores several
+/// weights fused in one tensor.
+struct WeightName {
+  std::string pattern;
+  int64_t rowBegin = 0;
+
+  /// The tensor's name in layer `layer`.
+  std::string inLayer(int64_t layer) const;
+  /// The bias that belongs to this weight.
+  WeightName bias() const;
+};
+
+struct WeightNames {
+  WeightName embedding, head, finalNorm;
+  WeightName attentionNorm, query, key, value, attentionOutput;
+  WeightName queryNorm, keyNorm, postAttentionNorm;
+  WeightName mlpNorm, gate, up, down, postMlpNorm;
+};
+
+/// Hugging Face's names ("model.layers.{}.self_attn.q_proj.weight"); the
+/// config decides where norms and fused tensors differ between families.
+WeightNames huggingFaceWeightNames(const ModelConfig &config);
+
+/// GGUF's names ("blk.{}.attn_q.weight").
+WeightNames ggufWeightNames(const ModelConfig &config);
+
+} // namespace quire
+
+#endif
