@@ -71,7 +71,8 @@ function(quire_mlir_library name)
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
   target_include_directories(${name} SYSTEM PUBLIC ${MLIR_INCLUDE_DIRS}
                                                    ${LLVM_INCLUDE_DIRS})
-  target_compile_options(${name} PRIVATE -fno-rtti)
+  # -O1: what MLIR code does takes milliseconds, compiling it minutes.
+  target_compile_options(${name} PRIVATE -fno-rtti -O1)
   target_link_libraries(${name} PUBLIC ${ARG_LINK} MLIR LLVM)
   if(ARG_DEPENDS)
     add_dependencies(${name} ${ARG_DEPENDS})

@@ -35,6 +35,10 @@ constexpr bool writes(Access access) {
   return (static_cast<uint8_t>(access) & 2) != 0;
 }
 
+/// Values of the field "rowSet": every row of the step, or those with logits.
+inline constexpr int64_t kAllRows = 0;
+inline constexpr int64_t kRowsWithLogits = 1;
+
 struct KernelField {
   std::string_view name;
   FieldKind kind;

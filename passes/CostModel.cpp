@@ -1,0 +1,88 @@
+#include "passes/CostModel.h"
+
+#include "passes/Formats.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+#include <algorithm>
+
+using namespace mlir;
+
+namespace quire {
+
+static double addSeconds(const KernelCost &cost, const MachineProfile &machine,
+                         int64_t rows) {
+  double rate = (cost.int8 ? machine.int8Gops : machine.f32Gops) * 1e9;
+  return cost.addsPerRow * double(rows) / rate;
+}
+
+static double readSeconds(const KernelCost &cost, const MachineProfile &machine,
+                          int64_t rows) {
+  // Rows of activations stay in the caches; the weights stream from memory.
+  return (cost.fixedBytes + cost.bytesPerRow * double(rows) * 0.1) /
+         (machine.readGbps * 1e9);
+}
+
+double KernelCost::microseconds(const MachineProfile &machine,
+                                int64_t rows) const {
+  return 1e6 * std::max(addSeconds(*this, machine, rows),
+                        readSeconds(*this, machine, rows));
+}
+
+bool KernelCost::readBound(const MachineProfile &machine, int64_t rows) const {
+  return readSeconds(*this, machine, rows) >= addSeconds(*this, machine, rows);
+}
+
+static KernelCost rowTraffic(Operation *op) {
+  KernelCost cost;
+  auto add = [&](Type type) {
+    if (lm::isRowsType(type) || isa<lm::ActivationType>(type)) {
+      cost.bytesPerRow += double(bufferBytes(type, 64)) / 64;
+    }
+  };
+  llvm::for_each(op->getOperandTypes(), add);
+  llvm::for_each(op->getResultTypes(), add);
+  return cost;
+}
+
+static KernelCost productCost(Operation *op) {
+  KernelCost cost = rowTraffic(op);
+  for (Value operand : op->getOperands()) {
+    auto type = dyn_cast<lm::WeightType>(operand.getType());
+    if (type && !type.isVector()) {
+      cost.fixedBytes += double(packedBytes(type));
+      cost.addsPerRow += double(type.getRows()) * double(type.getColumns());
+      cost.int8 =
+          activationFormatFor(type.getFormat()) != lm::ActivationFormat::F32;
+    }
+  }
+  return cost;
+}
+
+static std::string withFormat(llvm::StringRef kernel, Value weight) {
+  auto type = cast<lm::WeightType>(weight.getType());
+  return (kernel + "_" + lm::stringifyNumberFormat(type.getFormat())).str();
+}
+
+KernelChoice chooseKernel(Operation *op) {
+  return llvm::TypeSwitch<Operation *, KernelChoice>(op)
+      .Case([](lm::LinearOp o) {
+        return KernelChoice{withFormat("linear", o.getWeight()),
+                            productCost(o)};
+      })
+      .Case([](lm::FusedLinearOp o) {
+        return KernelChoice{"linear segments", productCost(o)};
+      })
+      .Case([](lm::GatedLinearOp o) {
+        return KernelChoice{withFormat("gated_linear", o.getGate()),
+                            productCost(o)};
+      })
+      .Case([](lm::EmbedOp o) {
+        return KernelChoice{withFormat("embed", o.getWeight()), rowTraffic(o)};
+      })
+      .Default([](Operation *o) {
+        return KernelChoice{o->getName().stripDialect().str(), rowTraffic(o)};
+      });
+}
+
+} // namespace quire

@@ -1,0 +1,47 @@
+#include "passes/Formats.h"
+
+#include "frontends/formats/NumberFormat.h"
+
+namespace quire {
+
+lm::ActivationFormat activationFormatFor(lm::NumberFormat weight) {
+  auto format = parseNumberFormat(lm::stringifyNumberFormat(weight));
+  switch (layout::activationFormatFor(*format)) {
+  case layout::ActivationFormat::F32:
+    return lm::ActivationFormat::F32;
+  case layout::ActivationFormat::Int8By32:
+    return lm::ActivationFormat::Int8By32;
+  case layout::ActivationFormat::Int8By256:
+    return lm::ActivationFormat::Int8By256;
+  }
+  llvm_unreachable("all cases return");
+}
+
+layout::ActivationFormat toLayout(lm::ActivationFormat format) {
+  switch (format) {
+  case lm::ActivationFormat::F32:
+    return layout::ActivationFormat::F32;
+  case lm::ActivationFormat::Int8By32:
+    return layout::ActivationFormat::Int8By32;
+  case lm::ActivationFormat::Int8By256:
+    return layout::ActivationFormat::Int8By256;
+  }
+  llvm_unreachable("all cases return");
+}
+
+int64_t bufferBytes(mlir::Type type, int64_t rows) {
+  auto rounded = llvm::dyn_cast<lm::ActivationType>(type);
+  return layout::activationBytes(rounded ? toLayout(rounded.getFormat())
+                                         : layout::ActivationFormat::F32,
+                                 rows, lm::featuresOf(type));
+}
+
+int64_t packedBytes(lm::WeightType type) {
+  if (type.isVector()) {
+    return layout::alignUp(type.getRows() * 4);
+  }
+  auto format = parseNumberFormat(lm::stringifyNumberFormat(type.getFormat()));
+  return layout::packedWeightBytes(*format, type.getRows(), type.getColumns());
+}
+
+} // namespace quire

@@ -1,0 +1,26 @@
+// How number formats meet: which activations a weight is multiplied with, and
+// the bridge from the IR's types to the layout formulas of ir/rt/Layout.h.
+
+#ifndef QUIRE_PASSES_FORMATS_H
+#define QUIRE_PASSES_FORMATS_H
+
+#include "ir/lm/Lm.h"
+#include "ir/rt/Layout.h"
+
+namespace quire {
+
+/// What a product with a weight of this format reads.
+lm::ActivationFormat activationFormatFor(lm::NumberFormat weight);
+
+layout::ActivationFormat toLayout(lm::ActivationFormat format);
+
+/// Bytes of a buffer for `rows` rows of this type (rows or activations).
+int64_t bufferBytes(mlir::Type type, int64_t rows);
+
+/// Bytes of a packed weight: vectors are plain f32, matrices as kernels read
+/// them.
+int64_t packedBytes(lm::WeightType type);
+
+} // namespace quire
+
+#endif

@@ -1,0 +1,90 @@
+#include "passes/Explain.h"
+#include "passes/Formats.h"
+#include "passes/Passes.h"
+
+#include <map>
+
+using namespace mlir;
+
+namespace quire {
+#define GEN_PASS_DEF_FUSEQUANTIZATION
+#include "passes/Passes.h.inc"
+
+namespace {
+
+/// The activation format that all weights of a product read, or nothing if
+/// they differ.
+std::optional<lm::ActivationFormat> wantedFormat(Operation *op) {
+  std::optional<lm::ActivationFormat> wanted;
+  for (Value operand : op->getOperands()) {
+    auto type = dyn_cast<lm::WeightType>(operand.getType());
+    if (!type || type.isVector()) {
+      continue;
+    }
+    lm::ActivationFormat format = activationFormatFor(type.getFormat());
+    if (wanted && *wanted != format) {
+      return std::nullopt;
+    }
+    wanted = format;
+  }
+  return wanted;
+}
+
+/// Splits a fused product into one per activation format: segments of a
+/// launch share one input.
+void splitByFormat(lm::FusedLinearOp fused) {
+  OpBuilder builder(fused);
+  auto bias = fused.getBiases().begin();
+  for (auto [i, weight] : llvm::enumerate(fused.getWeights())) {
+    Value own = fused.getHasBias()[i] ? *bias++ : Value();
+    auto linear = lm::LinearOp::create(builder, weight.getLoc(),
+                                       fused.getOutputs()[i].getType(),
+                                       fused.getInput(), weight, own);
+    fused.getOutputs()[i].replaceAllUsesWith(linear.getOutput());
+  }
+  fused.erase();
+}
+
+struct FuseQuantization : impl::FuseQuantizationBase<FuseQuantization> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    llvm::SmallVector<lm::FusedLinearOp> mixed;
+    module.walk([&](lm::FusedLinearOp fused) {
+      if (!wantedFormat(fused)) {
+        mixed.push_back(fused);
+      }
+    });
+    llvm::for_each(mixed, splitByFormat);
+
+    std::map<std::pair<void *, int>, Value> rounded;
+    int64_t readers = 0;
+    module.walk([&](Operation *op) {
+      if (!isa<lm::LinearOp, lm::FusedLinearOp, lm::GatedLinearOp>(op)) {
+        return;
+      }
+      lm::ActivationFormat format = *wantedFormat(op);
+      Value input = op->getOperand(0);
+      if (format == lm::ActivationFormat::F32 ||
+          !lm::isRowsType(input.getType())) {
+        return;
+      }
+      Value &shared = rounded[{input.getAsOpaquePointer(), int(format)}];
+      if (!shared) {
+        OpBuilder builder(&getContext());
+        builder.setInsertionPointAfterValue(input);
+        auto type = lm::ActivationType::get(
+            &getContext(), lm::featuresOf(input.getType()), format);
+        shared = lm::QuantizeActivationOp::create(builder, input.getLoc(), type,
+                                                  input);
+      }
+      op->setOperand(0, shared);
+      ++readers;
+    });
+    explain(module, getArgument(),
+            llvm::Twine(rounded.size()) + " rounding(s) serve " +
+                llvm::Twine(readers) + " product(s)");
+  }
+};
+
+} // namespace
+} // namespace quire

@@ -1,0 +1,87 @@
+#include "passes/Formats.h"
+#include "passes/LowerOps.h"
+
+using namespace mlir;
+
+namespace quire {
+
+FlatSymbolRefAttr LoweringScope::createBuffer(StringRef name, Type type,
+                                              bool logitRows) {
+  std::string unique = name.str();
+  for (int i = 2; module.lookupSymbol(unique) != nullptr; ++i) {
+    unique = (name + "_" + llvm::Twine(i)).str();
+  }
+  int64_t rows = logitRows ? maxLogitRows : maxRows;
+  auto rounded = dyn_cast<lm::ActivationType>(type);
+  StringRef format =
+      rounded ? lm::stringifyActivationFormat(rounded.getFormat()) : "f32";
+  int64_t rowBytes = llvm::divideCeil(bufferBytes(type, rows), rows);
+  OpBuilder builder(module.getContext());
+  builder.setInsertionPointToEnd(module.getBody());
+  rt::BufferOp::create(builder, builder.getUnknownLoc(), unique, format, rows,
+                       rowBytes, IntegerAttr());
+  return FlatSymbolRefAttr::get(module.getContext(), unique);
+}
+
+FlatSymbolRefAttr LoweringScope::bufferOf(Value value) {
+  FlatSymbolRefAttr &buffer = buffers[value];
+  if (!buffer) {
+    Operation *definition = value.getDefiningOp();
+    std::string name = "value";
+    if (definition != nullptr) {
+      auto function = definition->getParentOfType<func::FuncOp>();
+      unsigned result = cast<OpResult>(value).getResultNumber();
+      Location loc = definition->getLoc();
+      if (auto fused = dyn_cast<FusedLoc>(loc)) {
+        auto parts = fused.getLocations();
+        loc = result < parts.size() ? parts[result] : loc;
+      }
+      auto named = dyn_cast<NameLoc>(loc);
+      name = named ? named.getName().str()
+                   : definition->getName().stripDialect().str();
+      if (isa<lm::QuantizeActivationOp>(definition)) {
+        name += "_q8";
+      } else if (isa<lm::AddRmsNormOp>(definition) && result == 0) {
+        name += "_sum";
+      }
+      name = (function.getName() + "." + name).str();
+    }
+    buffer = createBuffer(name, value.getType(), isLogitRows(value));
+  }
+  return buffer;
+}
+
+bool LoweringScope::isLogitRows(Value value) const {
+  for (Operation *op = value.getDefiningOp(); op != nullptr;) {
+    if (isa<lm::SelectLogitRowsOp>(op)) {
+      return true;
+    }
+    Operation *next = nullptr;
+    for (Value operand : op->getOperands()) {
+      if (lm::isRowsType(operand.getType()) ||
+          isa<lm::ActivationType>(operand.getType())) {
+        next = operand.getDefiningOp();
+        break;
+      }
+    }
+    op = next;
+  }
+  return false;
+}
+
+lm::CacheGroupOp LoweringScope::group(StringRef name) {
+  return module.lookupSymbol<lm::CacheGroupOp>(name);
+}
+
+int64_t LoweringScope::groupNumber(StringRef name) {
+  int64_t number = 0;
+  for (auto group : module.getOps<lm::CacheGroupOp>()) {
+    if (group.getSymName() == name) {
+      return number;
+    }
+    ++number;
+  }
+  return -1;
+}
+
+} // namespace quire

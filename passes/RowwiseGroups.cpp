@@ -1,0 +1,149 @@
+#include "passes/RowwiseGroups.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/OperationSupport.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace quire {
+
+bool isRowwise(Operation *op) {
+  return isa<lm::AddOp, lm::MulOp, lm::ScaleOp, lm::NonlinearityOp,
+             lm::SoftcapOp, lm::RopeOp>(op);
+}
+
+/// Whether `value` needs a result of `ops`, other than directly.
+static bool dependsThroughOthers(Value value, Block &block,
+                                 const llvm::SetVector<Operation *> &ops) {
+  llvm::SmallVector<Operation *> work;
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  Operation *start = value.getDefiningOp();
+  if (start == nullptr || ops.contains(start)) {
+    return false;
+  }
+  work.push_back(start);
+  while (!work.empty()) {
+    Operation *op = work.pop_back_val();
+    if (op->getBlock() != &block || !seen.insert(op).second) {
+      continue;
+    }
+    if (ops.contains(op)) {
+      return true;
+    }
+    for (Value operand : op->getOperands()) {
+      if (Operation *definition = operand.getDefiningOp()) {
+        work.push_back(definition);
+      }
+    }
+  }
+  return false;
+}
+
+static bool mayJoin(Operation *op, Block &block,
+                    const llvm::SetVector<Operation *> &group) {
+  return llvm::none_of(op->getOperands(), [&](Value operand) {
+    return dependsThroughOthers(operand, block, group);
+  });
+}
+
+static RowwiseGroup finish(const llvm::SetVector<Operation *> &ops) {
+  RowwiseGroup group;
+  group.ops.assign(ops.begin(), ops.end());
+  llvm::SetVector<Value> inputs;
+  for (Operation *op : ops) {
+    for (Value operand : op->getOperands()) {
+      if (!ops.contains(operand.getDefiningOp())) {
+        inputs.insert(operand);
+      }
+    }
+    bool readOutside = llvm::any_of(
+        op->getUsers(), [&](Operation *user) { return !ops.contains(user); });
+    if (readOutside) {
+      group.outputs.push_back(op->getResult(0));
+    }
+  }
+  group.inputs.assign(inputs.begin(), inputs.end());
+  return group;
+}
+
+llvm::SmallVector<RowwiseGroup> groupRowwise(Block &block) {
+  std::vector<llvm::SetVector<Operation *>> groups;
+  llvm::DenseMap<Operation *, size_t> groupOf;
+  for (Operation &op : block) {
+    if (!isRowwise(&op)) {
+      continue;
+    }
+    size_t mine = groups.size();
+    for (Value operand : op.getOperands()) {
+      auto producer = groupOf.find(operand.getDefiningOp());
+      if (producer != groupOf.end() &&
+          mayJoin(&op, block, groups[producer->second])) {
+        mine = producer->second;
+        break;
+      }
+    }
+    if (mine == groups.size()) {
+      groups.emplace_back();
+    }
+    groups[mine].insert(&op);
+    groupOf[&op] = mine;
+  }
+  llvm::SmallVector<RowwiseGroup> result;
+  for (const auto &ops : groups) {
+    result.push_back(finish(ops));
+  }
+  return result;
+}
+
+static func::FuncOp writeFunction(ModuleOp module, const RowwiseGroup &group,
+                                  StringRef name) {
+  OpBuilder builder(module.getContext());
+  builder.setInsertionPointToEnd(module.getBody());
+  auto types = builder.getFunctionType(TypeRange(ValueRange(group.inputs)),
+                                       TypeRange(ValueRange(group.outputs)));
+  auto function =
+      func::FuncOp::create(builder, builder.getUnknownLoc(), name, types);
+  function.setPrivate();
+  Block *body = function.addEntryBlock();
+  builder.setInsertionPointToStart(body);
+  IRMapping mapping;
+  mapping.map(group.inputs, body->getArguments());
+  for (Operation *op : group.ops) {
+    builder.clone(*op, mapping);
+  }
+  llvm::SmallVector<Value> results;
+  for (Value output : group.outputs) {
+    results.push_back(mapping.lookup(output));
+  }
+  func::ReturnOp::create(builder, builder.getUnknownLoc(), results);
+  return function;
+}
+
+std::string outlineRowwise(ModuleOp module, const RowwiseGroup &group) {
+  int64_t count = 0;
+  llvm::SmallVector<func::FuncOp> others;
+  for (auto function : module.getOps<func::FuncOp>()) {
+    if (function.getName().starts_with("fused_")) {
+      others.push_back(function);
+      ++count;
+    }
+  }
+  std::string name = "fused_" + std::to_string(count);
+  func::FuncOp written = writeFunction(module, group, name);
+  for (func::FuncOp other : others) {
+    bool equal = other.getFunctionType() == written.getFunctionType() &&
+                 OperationEquivalence::isRegionEquivalentTo(
+                     &other.getBody(), &written.getBody(),
+                     OperationEquivalence::IgnoreLocations);
+    if (equal) {
+      written.erase();
+      return other.getName().str();
+    }
+  }
+  return name;
+}
+
+} // namespace quire

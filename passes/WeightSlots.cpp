@@ -1,0 +1,95 @@
+#include "passes/WeightSlots.h"
+
+#include "passes/Formats.h"
+
+#include "mlir/Analysis/SliceAnalysis.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+
+namespace quire {
+
+/// The ops that compute a weight, in order, ending in its own.
+static llvm::SetVector<Operation *> expressionOf(Value weight) {
+  llvm::SetVector<Operation *> ops;
+  BackwardSliceOptions options;
+  options.inclusive = true;
+  options.omitBlockArguments = true;
+  (void)getBackwardSlice(weight, &ops, options);
+  return ops;
+}
+
+static std::string keyOf(const llvm::SetVector<Operation *> &ops,
+                         StringRef function) {
+  std::string key;
+  llvm::raw_string_ostream os(key);
+  bool layered = false;
+  for (Operation *op : ops) {
+    os << op->getName() << op->getAttrDictionary() << op->getResultTypes();
+    auto load = dyn_cast<lm::LoadParamOp>(op);
+    layered |= load && load.getLayer();
+  }
+  if (layered) {
+    os << " in " << function;
+  }
+  return key;
+}
+
+/// "dense.attn_q" in a layer, "embedding" in the step.
+static std::string nameOf(const llvm::SetVector<Operation *> &ops,
+                          func::FuncOp function, bool layered) {
+  for (Operation *op : ops) {
+    if (auto load = dyn_cast<lm::LoadParamOp>(op)) {
+      return layered ? (function.getName() + "." + load.getParam()).str()
+                     : load.getParam().str();
+    }
+  }
+  return "weight";
+}
+
+static std::string uniqueName(ModuleOp module, std::string name) {
+  std::string result = name;
+  for (int i = 2; module.lookupSymbol(result) != nullptr; ++i) {
+    result = name + "_" + std::to_string(i);
+  }
+  return result;
+}
+
+FlatSymbolRefAttr WeightSlots::slotFor(Value weight) {
+  auto function = weight.getDefiningOp()->getParentOfType<func::FuncOp>();
+  llvm::SetVector<Operation *> ops = expressionOf(weight);
+  MLIRContext *context = module.getContext();
+  auto [known, isNew] =
+      byExpression.try_emplace(keyOf(ops, function.getName()));
+  if (!isNew) {
+    return FlatSymbolRefAttr::get(context, known->second);
+  }
+  const std::vector<int64_t> &layers = layersOf[function.getName().str()];
+  bool layered = !layers.empty();
+  // A parameter may have the slot's plain name: slots of the step get a
+  // prefix of their own.
+  std::string name = nameOf(ops, function, layered);
+  known->second = uniqueName(module, layered ? name : "step." + name);
+
+  auto type = cast<lm::WeightType>(weight.getType());
+  StringRef format =
+      type.isVector() ? "f32" : lm::stringifyNumberFormat(type.getFormat());
+  OpBuilder builder(context);
+  builder.setInsertionPointToEnd(module.getBody());
+  auto slot =
+      rt::WeightOp::create(builder, weight.getLoc(), known->second, format,
+                           type.getShape(), packedBytes(type), layers);
+  Block *body = builder.createBlock(&slot.getBody());
+  IRMapping mapping;
+  if (layered) {
+    mapping.map(function.getArguments().back(),
+                body->addArgument(builder.getIndexType(), weight.getLoc()));
+  }
+  for (Operation *op : ops) {
+    builder.clone(*op, mapping);
+  }
+  rt::PackOp::create(builder, weight.getLoc(), mapping.lookup(weight));
+  return FlatSymbolRefAttr::get(context, known->second);
+}
+
+} // namespace quire
