@@ -1,0 +1,222 @@
+#include "tools/compile/CompileModel.h"
+
+#include "codegen/Codegen.h"
+#include "frontends/Import.h"
+#include "frontends/formats/HuggingFaceDirectory.h"
+#include "passes/Explain.h"
+#include "passes/Pipeline.h"
+#include "tools/compile/Interrupt.h"
+#include "tools/compile/ModelText.h"
+#include "tools/compile/Progress.h"
+
+#include "ir/rt/Rt.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/AsmState.h"
+#include "mlir/IR/MLIRContext.h"
+
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+
+using namespace mlir;
+
+namespace quire {
+
+namespace {
+
+constexpr const char *kCompilerVersion = QUIRE_VERSION;
+
+/// "where: what" of a diagnostic, where `where` is the model's name for it.
+void printDiagnostic(Diagnostic &diagnostic) {
+  if (diagnostic.getSeverity() != DiagnosticSeverity::Error) {
+    return;
+  }
+  std::string where;
+  if (auto named = dyn_cast<NameLoc>(diagnostic.getLocation())) {
+    where = named.getName().str() + ": ";
+  }
+  std::cerr << "quire: error: " << where << diagnostic.str() << "\n";
+}
+
+std::string printModule(ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  module.print(os);
+  os << "\n";
+  return text;
+}
+
+class Compilation {
+public:
+  explicit Compilation(const CompileOptions &options)
+      : options(options), progress(!options.quiet) {
+    context.loadDialect<lm::LmDialect, rt::RtDialect, func::FuncDialect>();
+    context.getDiagEngine().registerHandler(printDiagnostic);
+  }
+
+  LogicalResult run() {
+    if (failed(import()) || failed(lower())) {
+      return failure();
+    }
+    if (options.explain) {
+      printExplanations(*model.module, llvm::outs());
+    }
+    bool complete = options.pipeline.stopAfter.empty() && !options.noWeights;
+    return complete ? write() : success();
+  }
+
+private:
+  LogicalResult fail(const absl::Status &status) {
+    std::cerr << "quire: error: " << status.message() << "\n";
+    return failure();
+  }
+
+  LogicalResult import() {
+    if (options.noWeights) {
+      std::filesystem::path path = options.model;
+      path = std::filesystem::is_directory(path) ? path / "config.json" : path;
+      FailureOr<ImportedModel> imported =
+          importConfig(context, path.string(), options.maxContext);
+      if (succeeded(imported)) {
+        model = *std::move(imported);
+      }
+      return imported;
+    }
+    auto opened = openCheckpoint(options.model);
+    if (!opened.ok()) {
+      return fail(opened.status());
+    }
+    checkpoint = *std::move(opened);
+    FailureOr<ImportedModel> imported =
+        importCheckpoint(context, *checkpoint, options.maxContext);
+    if (succeeded(imported)) {
+      model = *std::move(imported);
+    }
+    return imported;
+  }
+
+  LogicalResult lower() {
+    return runPipeline(*model.module, options.pipeline,
+                       [&](ModuleOp module, const Phase &phase,
+                           std::string_view pass, double seconds) {
+                         if (!pass.empty()) {
+                           if (pass == options.dumpAfterPass) {
+                             std::cout << printModule(module);
+                           }
+                           return success();
+                         }
+                         progress.done("phase " + std::string(phase.name),
+                                       seconds);
+                         return keepPhase(module, phase);
+                       });
+  }
+
+  LogicalResult keepPhase(ModuleOp module, const Phase &phase) {
+    int64_t number = phaseNumber++;
+    if (options.dumpDirectory.empty()) {
+      return success();
+    }
+    std::error_code error;
+    std::filesystem::create_directories(options.dumpDirectory, error);
+    auto path =
+        std::filesystem::path(options.dumpDirectory) /
+        (std::to_string(number) + "-" + std::string(phase.name) + ".mlir");
+    std::string text = printModule(module);
+    std::ofstream file(path);
+    file << text;
+    file.close();
+    if (!file) {
+      return fail(absl::UnavailableError(
+          "cannot write " + path.string() +
+          "; give --dump-ir a directory that can be written"));
+    }
+    ir.emplace_back(phase.name, std::move(text));
+    return success();
+  }
+
+  void describe(manifest::Manifest &manifest, const ModelText &text) {
+    manifest.set_compiler_version(kCompilerVersion);
+    manifest.set_machine_profile("default");
+    const ModelConfig &config = model.config;
+    manifest::Model &info = *manifest.mutable_model();
+    info.set_name(config.name);
+    info.set_architecture(config.architecture);
+    info.set_vocabulary(config.vocabulary);
+    info.set_hidden(config.hidden);
+    info.set_layers(int64_t(config.layers.size()));
+    info.set_heads(config.heads);
+    info.set_kv_heads(config.kvHeads);
+    info.set_max_context(config.maxContext);
+    info.set_max_batch_tokens(options.pipeline.maxRows);
+    int64_t parameters = 0;
+    for (const TensorView &tensor : checkpoint->tensors()) {
+      int64_t count = 1;
+      for (int64_t size : tensor.shape) {
+        count *= size;
+      }
+      parameters += count;
+    }
+    info.set_parameters(parameters);
+    manifest.set_chat_template(text.chatTemplate);
+    *manifest.mutable_generation() = text.generation;
+    auto &kept = *manifest.mutable_options();
+    kept["quantize"] = options.pipeline.quantize;
+    kept["kv"] = options.pipeline.kvFormat;
+    kept["page-size"] = std::to_string(options.pipeline.pageSize);
+    kept["max-context"] = std::to_string(config.maxContext);
+    kept["max-batch-tokens"] = std::to_string(options.pipeline.maxRows);
+  }
+
+  LogicalResult write() {
+    auto text = readModelText(*checkpoint);
+    if (!text.ok()) {
+      return fail(text.status());
+    }
+    EngineOptions engine;
+    engine.directory = options.output;
+    engine.force = options.force;
+    engine.isas = options.isas;
+    describe(engine.source.description, *text);
+    if (text->tokenizer) {
+      engine.source.writeTokenizer = [&](const std::string &path) {
+        return text->tokenizer->save(path);
+      };
+    }
+    engine.source.ir = std::move(ir);
+    engine.progress = [&](std::string_view stage, int64_t done, int64_t all) {
+      progress.update(std::string(stage), done, all);
+    };
+    engine.cancelled = interrupted;
+    EngineReport report;
+    if (failed(writeEngine(*model.module, *checkpoint, engine, report))) {
+      return failure();
+    }
+    for (const EngineReport::Stage &stage : report.stages) {
+      progress.done(stage.name, stage.seconds);
+    }
+    progress.summary(options.output, report.engineBytes);
+    return success();
+  }
+
+  const CompileOptions &options;
+  Progress progress;
+  MLIRContext context;
+  std::unique_ptr<Checkpoint> checkpoint;
+  ImportedModel model;
+  std::vector<std::pair<std::string, std::string>> ir;
+  int64_t phaseNumber = 0;
+};
+
+} // namespace
+
+int compileModel(const CompileOptions &options) {
+  catchInterrupts();
+  Compilation compilation(options);
+  if (failed(compilation.run())) {
+    return interrupted() ? 130 : 1;
+  }
+  return 0;
+}
+
+} // namespace quire

@@ -1,0 +1,119 @@
+#include "tools/compile/CompileOptions.h"
+
+#include "CLI/CLI.hpp"
+
+#include <iostream>
+#include <sstream>
+
+namespace quire {
+
+namespace {
+
+/// Options whose only value is, for now, the one that needs no work.
+struct FixedOptions {
+  std::string target = "cpu";
+  std::string mla = "auto";
+  std::string draft;
+  int64_t ranks = 1;
+  std::string isa;
+};
+
+void describe(CLI::App &app, CompileOptions &options, FixedOptions &fixed,
+              std::vector<std::string> &disabled) {
+  app.add_option("MODEL", options.model,
+                 "Hugging Face directory, .gguf file, or config.json")
+      ->required();
+  app.add_option("-o,--output", options.output, "engine directory to write");
+  app.add_option("--target", fixed.target, "cpu");
+  app.add_option("--quantize", options.pipeline.quantize,
+                 "keep, f32, bf16, int8, int4 or int4a");
+  app.add_option("--kv", options.pipeline.kvFormat, "bf16, f16 or f32");
+  app.add_option("--page-size", options.pipeline.pageSize, "tokens per page");
+  app.add_option("--max-context", options.maxContext,
+                 "most positions of a sequence (default: the model's)")
+      ->check(CLI::Range(int64_t(1), int64_t(1) << 24));
+  app.add_option("--max-batch-tokens", options.pipeline.maxRows,
+                 "most rows of one step")
+      ->check(CLI::Range(int64_t(1), int64_t(16384)));
+  app.add_option("--tp", fixed.ranks, "ranks of tensor parallelism");
+  app.add_option("--isa", fixed.isa, "portable, avx2 or avx512");
+  app.add_flag("--no-weights", options.noWeights,
+               "from a config.json alone: IR, plan and memory");
+  app.add_option("--mla", fixed.mla, "auto");
+  app.add_option("--draft", fixed.draft, "drafter");
+  app.add_option("--dump-ir", options.dumpDirectory,
+                 "directory for one .mlir file per phase");
+  app.add_option("--dump-ir-after", options.dumpAfterPass,
+                 "print the IR to stdout after this pass");
+  app.add_option("--stop-after", options.pipeline.stopAfter,
+                 "stop after this phase; no engine is written");
+  app.add_option("--disable-pass", disabled, "switch an optional pass off");
+  app.add_flag("--explain", options.explain, "print what passes decided");
+  app.add_flag("--force", options.force, "replace an existing engine");
+  app.add_flag("--quiet", options.quiet, "no progress on stderr");
+}
+
+/// Says what is wrong with the values, or nothing.
+std::string complaint(const CompileOptions &options,
+                      const FixedOptions &fixed) {
+  if (fixed.target != "cpu") {
+    return "--target '" + fixed.target +
+           "' is not supported by this build; use cpu";
+  }
+  if (fixed.ranks != 1) {
+    return "--tp " + std::to_string(fixed.ranks) +
+           " is not supported by this build; use 1";
+  }
+  if (fixed.mla != "auto") {
+    return "--mla '" + fixed.mla +
+           "' is not supported by this build; no supported model has latent "
+           "attention";
+  }
+  if (!fixed.draft.empty()) {
+    return "--draft is not supported by this build";
+  }
+  if (!fixed.isa.empty() && fixed.isa != "portable" && fixed.isa != "avx2" &&
+      fixed.isa != "avx512") {
+    return "--isa '" + fixed.isa +
+           "' is not known; use portable, avx2 or avx512";
+  }
+  bool writes = !options.noWeights && options.pipeline.stopAfter.empty();
+  if (writes && options.output.empty()) {
+    return "say where the engine goes with -o DIRECTORY";
+  }
+  return "";
+}
+
+int usageError(const std::string &text) {
+  std::cerr << "quire: error: " << text << "\n";
+  return 2;
+}
+
+} // namespace
+
+ParsedCommand parseCompileCommand(int argc, char **argv) {
+  CLI::App app("Compiles a model to an engine.", "quire compile");
+  CompileOptions options;
+  FixedOptions fixed;
+  std::vector<std::string> disabled;
+  describe(app, options, fixed, disabled);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError &error) {
+    if (error.get_exit_code() == 0) {
+      return {std::nullopt, app.exit(error)};
+    }
+    return {std::nullopt, usageError(std::string(error.what()) +
+                                     "; see quire compile --help")};
+  }
+  if (std::string text = complaint(options, fixed); !text.empty()) {
+    return {std::nullopt, usageError(text)};
+  }
+  options.pipeline.disabled.insert(disabled.begin(), disabled.end());
+  if (!fixed.isa.empty()) {
+    options.isas = {fixed.isa};
+  }
+  return {std::move(options), 0};
+}
+
+} // namespace quire
