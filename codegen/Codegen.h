@@ -66,7 +66,8 @@ struct EngineReport {
 /// `force`, and one that is no engine even with it. Failures are diagnostics
 /// at the module. `rtModule` must hold `rt` ops, generated functions and the
 /// `lm.param` symbols that weight slots load; it is not changed. `checkpoint`
-/// is where those parameters' bytes are.
+/// is where those parameters' bytes are: mapped files, as openCheckpoint makes
+/// them, because pages are given back as they have been read.
 llvm::LogicalResult writeEngine(mlir::ModuleOp rtModule,
                                 const Checkpoint &checkpoint,
                                 const EngineOptions &options,

@@ -1,48 +1,43 @@
 #include "tests/codegen/engine/TinyModule.h"
 
+#include "tests/support/SafetensorsWriter.h"
+
 #include <cmath>
-#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
 #include <random>
 
 namespace quire::test {
 
-void MemoryCheckpoint::add(const std::string &tensor,
-                           std::vector<int64_t> shape,
-                           std::vector<float> values) {
-  std::vector<float> &kept = contents[tensor] = std::move(values);
-  views.push_back({tensor, NumberFormat::F32, std::move(shape),
-                   std::as_bytes(std::span(kept))});
-}
-
-const TensorView *MemoryCheckpoint::find(std::string_view tensor) const {
-  for (const TensorView &view : views) {
-    if (view.name == tensor) {
-      return &view;
-    }
-  }
-  return nullptr;
-}
-
-MemoryCheckpoint tinyCheckpoint() {
-  MemoryCheckpoint checkpoint;
+std::unique_ptr<Checkpoint> tinyCheckpoint(const std::string &directory) {
+  SafetensorsWriter writer;
   std::mt19937 generator(7);
   std::normal_distribution<float> normal(0, 0.3f);
-  auto random = [&](int64_t count) {
+  auto add = [&](const std::string &name, const std::vector<int64_t> &shape) {
+    int64_t count = 1;
+    for (int64_t size : shape) {
+      count *= size;
+    }
     std::vector<float> values(static_cast<size_t>(count));
     for (float &value : values) {
       value = normal(generator);
     }
-    return values;
+    writer.floats(name, shape, values);
   };
-  checkpoint.add("embed", {kVocabulary, kFeatures},
-                 random(kVocabulary * kFeatures));
+  add("embed", {kVocabulary, kFeatures});
   for (int64_t layer = 0; layer < kLayers; ++layer) {
     std::string prefix = "layers." + std::to_string(layer);
-    checkpoint.add(prefix + ".norm", {kFeatures}, random(kFeatures));
-    checkpoint.add(prefix + ".proj", {kFeatures, kFeatures},
-                   random(kFeatures * kFeatures));
+    add(prefix + ".norm", {kFeatures});
+    add(prefix + ".proj", {kFeatures, kFeatures});
   }
-  return checkpoint;
+  std::filesystem::create_directory(directory);
+  writer.write(directory + "/model.safetensors");
+  std::ofstream(directory + "/config.json") << R"({"model_type": "llama"})";
+  absl::StatusOr<std::unique_ptr<Checkpoint>> checkpoint =
+      openCheckpoint(directory);
+  EXPECT_TRUE(checkpoint.ok()) << checkpoint.status();
+  return checkpoint.ok() ? *std::move(checkpoint) : nullptr;
 }
 
 // Each layer: x += t; y = norm(x); z = y W^T; t = 0.5 silu(z). The step starts

@@ -1,6 +1,6 @@
 // A small rt module with one of everything that code generation must get
 // right (two layers of one kind, a generated function, several parts in a
-// launch, logit rows), a checkpoint for it in memory, and what it computes,
+// launch, logit rows), a checkpoint for it, and what it computes,
 // written again in plain loops.
 
 #ifndef QUIRE_TESTS_CODEGEN_ENGINE_TINYMODULE_H
@@ -8,9 +8,7 @@
 
 #include "frontends/formats/Checkpoint.h"
 
-#include "nlohmann/json.hpp"
-
-#include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -21,27 +19,8 @@ inline constexpr int64_t kVocabulary = 96;
 inline constexpr int64_t kLayers = 2;
 inline constexpr int64_t kRows = 3;
 
-/// Ends in a checkpoint's place: f32 tensors by name.
-class MemoryCheckpoint : public Checkpoint {
-public:
-  void add(const std::string &name, std::vector<int64_t> shape,
-           std::vector<float> values);
-
-  CheckpointKind kind() const override { return CheckpointKind::HuggingFace; }
-  const std::string &path() const override { return name; }
-  const TensorView *find(std::string_view tensor) const override;
-  const std::vector<TensorView> &tensors() const override { return views; }
-  const nlohmann::json &config() const override { return json; }
-
-private:
-  std::string name = "memory";
-  nlohmann::json json;
-  std::vector<TensorView> views;
-  std::map<std::string, std::vector<float>> contents;
-};
-
-/// Random weights from a fixed seed.
-MemoryCheckpoint tinyCheckpoint();
+/// A Hugging Face directory with random weights from a fixed seed.
+std::unique_ptr<Checkpoint> tinyCheckpoint(const std::string &directory);
 
 /// The rt module's text.
 std::string tinyModule();

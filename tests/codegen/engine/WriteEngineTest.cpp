@@ -24,7 +24,7 @@ namespace {
 class WriteEngine : public ::testing::Test {
 protected:
   WriteEngine()
-      : checkpoint(tinyCheckpoint()),
+      : checkpoint(tinyCheckpoint(inputs.path() + "/model")),
         handler(&context, [&](mlir::Diagnostic &diagnostic) {
           message = diagnostic.str();
         }) {
@@ -41,7 +41,7 @@ protected:
     auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
     EXPECT_TRUE(module) << message;
     return module &&
-           succeeded(writeEngine(*module, checkpoint, options, report));
+           succeeded(writeEngine(*module, *checkpoint, options, report));
   }
 
   /// Every file and directory in the temporary directory.
@@ -54,8 +54,9 @@ protected:
     return names;
   }
 
+  TemporaryDirectory inputs;
   TemporaryDirectory directory;
-  MemoryCheckpoint checkpoint;
+  std::unique_ptr<Checkpoint> checkpoint;
   mlir::MLIRContext context;
   std::string message;
   mlir::ScopedDiagnosticHandler handler;
@@ -111,7 +112,7 @@ TEST_F(WriteEngine, RunsAtEveryLevel) {
   ASSERT_TRUE(write(tinyModule())) << message;
   std::vector<int32_t> tokens = {5, 91, 17};
   std::vector<int32_t> logitRows = {0, 2};
-  std::vector<float> expected = tinyLogits(checkpoint, tokens, logitRows);
+  std::vector<float> expected = tinyLogits(*checkpoint, tokens, logitRows);
   for (const char *isa : {"portable", "avx2", "avx512"}) {
     if (!cpuSupportsIsa(isa)) {
       continue; // the others still run
