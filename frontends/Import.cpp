@@ -8,9 +8,27 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "nlohmann/json.hpp"
 
+#include <algorithm>
+
 using namespace mlir;
 
 namespace quire {
+
+/// The most positions the rope scaling can reach: some extend what
+/// max_position_embeddings says by their factor.
+static int64_t reachOf(const ModelConfig &config) {
+  int64_t reach = config.maxContext;
+  for (const RopeConfig &rope : config.ropes) {
+    double scaled = 0;
+    if (rope.kind == RopeKind::Dynamic) {
+      scaled = double(rope.maxContext) * rope.factor;
+    } else if (rope.kind == RopeKind::Linear || rope.kind == RopeKind::Yarn) {
+      scaled = double(rope.originalContext) * rope.factor;
+    }
+    reach = std::max(reach, int64_t(std::min(scaled, 1e9)));
+  }
+  return reach;
+}
 
 static FailureOr<ImportedModel> import(Location loc,
                                        absl::StatusOr<ModelConfig> config,
@@ -24,9 +42,10 @@ static FailureOr<ImportedModel> import(Location loc,
   if (maxContext == 0) {
     maxContext = config->maxContext;
   }
-  if (maxContext > config->maxContext) {
+  int64_t reach = reachOf(*config);
+  if (maxContext > reach) {
     return emitError(loc) << "--max-context " << maxContext
-                          << " is more than the " << config->maxContext
+                          << " is more than the " << reach
                           << " positions the model was made for";
   }
   bool gguf =

@@ -89,7 +89,7 @@ struct InsertPagedKv : impl::InsertPagedKvBase<InsertPagedKv> {
     });
     std::map<std::string, int> named;
     for (Group &group : groups) {
-      group.name = group.type.getWindow() == 0 ? "global" : "sliding";
+      group.name = group.type.getWindow() == 0 ? "kv_global" : "kv_sliding";
       if (int number = named[group.name]++) {
         group.name += std::to_string(number + 1);
       }

@@ -81,9 +81,9 @@ FlatSymbolRefAttr WeightSlots::slotFor(Value weight) {
                            type.getShape(), packedBytes(type), layers);
   Block *body = builder.createBlock(&slot.getBody());
   IRMapping mapping;
+  Value layer = body->addArgument(builder.getIndexType(), weight.getLoc());
   if (layered) {
-    mapping.map(function.getArguments().back(),
-                body->addArgument(builder.getIndexType(), weight.getLoc()));
+    mapping.map(function.getArguments().back(), layer);
   }
   for (Operation *op : ops) {
     builder.clone(*op, mapping);
