@@ -162,8 +162,7 @@ int main() {
     const double done = seconds();
     std::printf("%-9s link %.2f s, O2 %.2f s, codegen %.2f s, total %.2f s, "
                 "object %zu bytes\n",
-                level,
-                linked - start, optimized - linked, done - optimized,
+                level, linked - start, optimized - linked, done - optimized,
                 done - start, object.size());
   }
   return 0;
