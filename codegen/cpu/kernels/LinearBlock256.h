@@ -35,84 +35,6 @@ template <class W> QUIRE_INLINE I32x16 sumPair(const std::byte *meta, int p) {
   return splat(loadScalar<int32_t>(meta + at + 4 * p));
 }
 
-/// Adds one block to a total.
-template <class W>
-QUIRE_INLINE F32x16 finishBlock256(F32x16 total, F32x16 sum, I32x16 low,
-                                   F32x16 d, F32x16 dmin,
-                                   const std::byte *meta) {
-  F32x16 block = sum * d;
-  if constexpr (W::kHasMinimum) {
-    block = fma(toFloat(low), -dmin, block);
-  }
-  return fma(splat(loadScalar<float>(meta)), block, total);
-}
-
-/// One to kDirectRows rows: one pass over the supertile's stream.
-template <class W, int rows>
-QUIRE_INLINE void directBlock256(const SupertileJob &job,
-                                 const Int8View<const std::byte> &x,
-                                 int64_t firstRow, float *totals) {
-  const int64_t blocks = job.inputs / layout::kBlock;
-  constexpr int perGroup = 32 / W::kSubGroup;
-  const std::byte *block = job.weight;
-  F32x16 total[4][rows] = {};
-  for (int64_t b = 0; b < blocks; ++b, block += W::kUnitBytes) {
-    typename W::SubScales scales[4];
-    for (int t = 0; t < 4; ++t) {
-      scales[t] = W::subScales(block, t);
-    }
-    F32x16 sum[4][rows] = {};
-    const std::byte *group = block + W::kHeaderBytes;
-#pragma clang loop unroll(full)
-    for (int g = 0; g < 8; ++g, group += W::kGroupBytes) {
-      for (int64_t line = 0; line < W::kGroupBytes; line += 64) {
-        __builtin_prefetch(group + line + 3072, 0, 3);
-      }
-      for (int t = 0; t < 4; ++t) {
-        const Lines w = W::lines(group, t);
-        for (int part = 0; part < perGroup; ++part) {
-          const int s = g * perGroup + part;
-          const F32x16 scale = W::subScale(scales[t], s / 4, s % 4);
-          for (int r = 0; r < rows; ++r) {
-            const std::byte *values = x.values(b * 8 + g, firstRow + r);
-            I32x16 dot = startBlock256<W>(x.block256(b, firstRow + r), s);
-            for (int i = 0; i < 8 / perGroup; ++i) {
-              const int j = part * (8 / perGroup) + i;
-              dot = dotBytes(dot, w.line[j],
-                             splat(loadScalar<int32_t>(values + 4 * j)));
-            }
-            sum[t][r] = fma(toFloat(dot), scale, sum[t][r]);
-          }
-        }
-      }
-    }
-    for (int t = 0; t < 4; ++t) {
-      const F32x16 d = W::superScale(block, t);
-      F32x16 dmin = {};
-      if constexpr (W::kHasMinimum) {
-        dmin = W::superMinimum(block, t);
-      }
-      for (int r = 0; r < rows; ++r) {
-        const std::byte *meta = x.block256(b, firstRow + r);
-        I32x16 low = {};
-        if constexpr (W::kHasMinimum) {
-          for (int p = 0; p < W::kSubGroups / 2; ++p) {
-            low = dotPairs(low, W::minimumPair(scales[t], p / 2, p % 2),
-                           sumPair<W>(meta, p));
-          }
-        }
-        total[t][r] =
-            finishBlock256<W>(total[t][r], sum[t][r], low, d, dmin, meta);
-      }
-    }
-  }
-  for (int r = 0; r < rows; ++r) {
-    for (int t = 0; t < 4; ++t) {
-      storeAligned(totals + 64 * r + 16 * t, total[t][r]);
-    }
-  }
-}
-
 /// A block of weights unpacked to scratch: lines [8][4][8] x 64 bytes,
 /// sub-scales [subGroups][64] f32, pairs of minima [subGroups / 2][64], super
 /// scales and minima [64].
@@ -131,18 +53,11 @@ QUIRE_INLINE UnpackedBlock256 unpackedBlock256(std::byte *scratch) {
           minimum + 8 * 64, minimum + 9 * 64};
 }
 
+/// Scales and minima of a block, to scratch: extracting them from their six or
+/// four bits again and again would cost more than the products do.
 template <class W>
-QUIRE_INLINE void unpackBlock256(const std::byte *block,
-                                 const UnpackedBlock256 &to) {
-  const std::byte *group = block + W::kHeaderBytes;
-  for (int g = 0; g < 8; ++g, group += W::kGroupBytes) {
-    for (int t = 0; t < 4; ++t) {
-      const Lines w = W::lines(group, t);
-      for (int j = 0; j < 8; ++j) {
-        storeAligned(to.lines + ((g * 4 + t) * 8 + j) * 64, w.line[j]);
-      }
-    }
-  }
+QUIRE_INLINE void unpackScales(const std::byte *block,
+                               const UnpackedBlock256 &to) {
   for (int t = 0; t < 4; ++t) {
     const typename W::SubScales scales = W::subScales(block, t);
 #pragma clang loop unroll(full)
@@ -161,6 +76,118 @@ QUIRE_INLINE void unpackBlock256(const std::byte *block,
     }
   }
 }
+
+template <class W>
+QUIRE_INLINE void unpackLines(const std::byte *block,
+                              const UnpackedBlock256 &to) {
+  const std::byte *group = block + W::kHeaderBytes;
+  for (int g = 0; g < 8; ++g, group += W::kGroupBytes) {
+    for (int t = 0; t < 4; ++t) {
+      const Lines w = W::lines(group, t);
+      for (int j = 0; j < 8; ++j) {
+        storeAligned(to.lines + ((g * 4 + t) * 8 + j) * 64, w.line[j]);
+      }
+    }
+  }
+}
+
+/// The end of a block for one tile of outputs and one row.
+template <class W>
+QUIRE_INLINE F32x16 addBlock256(F32x16 total, F32x16 sum,
+                                const UnpackedBlock256 &w, int64_t lane,
+                                const std::byte *meta) {
+  F32x16 block = sum * loadAligned<F32x16>(w.d + lane);
+  if constexpr (W::kHasMinimum) {
+    I32x16 low = {};
+    for (int p = 0; p < W::kSubGroups / 2; ++p) {
+      low = dotPairs(low, loadAligned<I32x16>(w.minimum + 64 * p + lane),
+                     sumPair<W>(meta, p));
+    }
+    block = fma(toFloat(low), -loadAligned<F32x16>(w.dmin + lane), block);
+  }
+  return fma(splat(loadScalar<float>(meta)), block, total);
+}
+
+/// Adds a block's sums to totals in scratch.
+template <class W, int tiles, int rows>
+QUIRE_INLINE void addSums(const F32x16 (&sum)[tiles][rows],
+                          const UnpackedBlock256 &w, int tile,
+                          const std::byte *meta, float *totals) {
+  for (int t = 0; t < tiles; ++t) {
+    const int64_t lane = 16 * (tile + t);
+    for (int r = 0; r < rows; ++r) {
+      float *at = totals + 64 * r + lane;
+      storeAligned(at, addBlock256<W>(loadAligned<F32x16>(at), sum[t][r], w,
+                                      lane, meta + 128 * r));
+    }
+  }
+}
+
+/// `rows` rows by `tiles` tiles over a block that is unpacked in registers.
+template <class W, int rows, int tiles, bool prefetch>
+QUIRE_INLINE void
+directTilesBlock256(const std::byte *block, const UnpackedBlock256 &scales,
+                    const Int8View<const std::byte> &x, int64_t b, int64_t row,
+                    int tile, float *totals) {
+  constexpr int perGroup = 32 / W::kSubGroup;
+  const std::byte *meta = x.block256(b, row);
+  const std::byte *group = block + W::kHeaderBytes;
+  F32x16 sum[tiles][rows] = {};
+#pragma clang loop unroll(disable)
+  for (int g = 0; g < 8; ++g, group += W::kGroupBytes) {
+    const std::byte *values = x.values(b * 8 + g, row);
+    if constexpr (prefetch) {
+      prefetchStream(group, W::kGroupBytes);
+    }
+#pragma clang loop unroll(full)
+    for (int t = 0; t < tiles; ++t) {
+      const Lines w = W::lines(group, tile + t);
+#pragma clang loop unroll(full)
+      for (int part = 0; part < perGroup; ++part) {
+        const int s = g * perGroup + part;
+        const F32x16 scale =
+            loadAligned<F32x16>(scales.scale + 64 * s + 16 * (tile + t));
+#pragma clang loop unroll(full)
+        for (int r = 0; r < rows; ++r) {
+          I32x16 dot = startBlock256<W>(meta + 128 * r, s);
+#pragma clang loop unroll(full)
+          for (int i = 0; i < 8 / perGroup; ++i) {
+            const int j = part * (8 / perGroup) + i;
+            dot = dotBytes(dot, w.line[j],
+                           splat(loadScalar<int32_t>(values + 32 * r + 4 * j)));
+          }
+          sum[t][r] = fma(toFloat(dot), scale, sum[t][r]);
+        }
+      }
+    }
+  }
+  addSums<W>(sum, scales, tile, meta, totals);
+}
+
+/// One pass over the supertile's stream.
+template <class W> struct DirectBlock256 {
+  const SupertileJob &job;
+  const Int8View<const std::byte> &x;
+
+  template <int rows> QUIRE_INLINE void run(int64_t first) const {
+    constexpr int tiles = directTiles(rows);
+    const int64_t blocks = job.inputs / layout::kBlock;
+    const UnpackedBlock256 scales = unpackedBlock256(job.block);
+    const std::byte *block = job.weight;
+    const int64_t row = job.firstRow + first;
+    float *totals = job.totals + 64 * first;
+    for (int64_t b = 0; b < blocks; ++b, block += W::kUnitBytes) {
+      prefetchStream(block, W::kHeaderBytes);
+      unpackScales<W>(block, scales);
+      directTilesBlock256<W, rows, tiles, true>(block, scales, x, b, row, 0,
+                                                totals);
+      for (int t = tiles; t < 4; t += tiles) {
+        directTilesBlock256<W, rows, tiles, false>(block, scales, x, b, row, t,
+                                                   totals);
+      }
+    }
+  }
+};
 
 /// `rows` rows by `tiles` tiles over one unpacked block.
 template <class W, int tiles, int rows>
@@ -204,25 +231,7 @@ multiplyBlock256(const UnpackedBlock256 &w, const Int8View<const std::byte> &x,
       }
     }
   }
-  for (int t = 0; t < tiles; ++t) {
-    const int64_t lane = 16 * (tile + t);
-    for (int r = 0; r < rows; ++r) {
-      I32x16 low = {};
-      if constexpr (W::kHasMinimum) {
-        for (int p = 0; p < W::kSubGroups / 2; ++p) {
-          low = dotPairs(low, loadAligned<I32x16>(w.minimum + 64 * p + lane),
-                         sumPair<W>(meta + 128 * r, p));
-        }
-      }
-      float *at = totals + 64 * r + lane;
-      storeAligned(at, finishBlock256<W>(
-                           loadAligned<F32x16>(at), sum[t][r], low,
-                           loadAligned<F32x16>(w.d + lane),
-                           W::kHasMinimum ? loadAligned<F32x16>(w.dmin + lane)
-                                          : F32x16{},
-                           meta + 128 * r));
-    }
-  }
+  addSums<W>(sum, w, tile, meta, totals);
 }
 
 /// All rows over one unpacked block; W is a Block256Maths.
@@ -248,25 +257,19 @@ walkBlock256(const UnpackedBlock256 &w, const Int8View<const std::byte> &x,
 template <class W> QUIRE_NOINLINE void totalsBlock256(const SupertileJob &job) {
   const Int8View<const std::byte> x = int8View(
       job.activation, ActivationFormat::Int8By256, job.allRows, job.inputs);
-  if (job.rows == 1) {
-    directBlock256<W, 1>(job, x, job.firstRow, job.totals);
-  } else if (kDirectRows >= 2 && job.rows == 2) {
-    directBlock256<W, 2>(job, x, job.firstRow, job.totals);
-  } else if (kDirectRows >= 4 && job.rows == 3) {
-    directBlock256<W, 3>(job, x, job.firstRow, job.totals);
-  } else if (kDirectRows >= 4 && job.rows == 4) {
-    directBlock256<W, 4>(job, x, job.firstRow, job.totals);
-  } else {
-    const int64_t blocks = job.inputs / layout::kBlock;
-    const UnpackedBlock256 unpacked = unpackedBlock256(job.block);
-    for (int64_t i = 0; i < job.rows * 4; ++i) {
-      storeAligned(job.totals + 16 * i, F32x16{});
-    }
-    for (int64_t b = 0; b < blocks; ++b) {
-      unpackBlock256<W>(job.weight + b * W::kUnitBytes, unpacked);
-      walkBlock256<typename W::Maths>(unpacked, x, b, job.firstRow, job.rows,
-                                      job.totals);
-    }
+  clearTotals(job);
+  if (job.rows < kDirectRows) {
+    directPasses(job.rows, DirectBlock256<W>{job, x});
+    return;
+  }
+  const int64_t blocks = job.inputs / layout::kBlock;
+  const UnpackedBlock256 unpacked = unpackedBlock256(job.block);
+  for (int64_t b = 0; b < blocks; ++b) {
+    const std::byte *block = job.weight + b * W::kUnitBytes;
+    unpackScales<W>(block, unpacked);
+    unpackLines<W>(block, unpacked);
+    walkBlock256<typename W::Maths>(unpacked, x, b, job.firstRow, job.rows,
+                                    job.totals);
   }
 }
 

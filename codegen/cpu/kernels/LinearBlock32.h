@@ -50,45 +50,81 @@ QUIRE_INLINE F32x16 finishBlock32(F32x16 total, I32x16 dot, F32x16 scale,
   }
 }
 
-/// One to kDirectRows rows: one pass over the supertile's stream.
-template <class W, int rows>
-QUIRE_INLINE void directBlock32(const SupertileJob &job,
-                                const Int8View<const std::byte> &x,
-                                int64_t firstRow, float *totals) {
-  const int64_t groups = ceilDivide(job.inputs, layout::kGroup);
-  const std::byte *group =
-      job.weight + layout::packedFormat(W::kFormat).supertileHeaderBytes;
-  F32x16 total[4][rows] = {};
-  for (int64_t g = 0; g < groups; ++g, group += W::kUnitBytes) {
-    for (int64_t line = 0; line < W::kUnitBytes; line += 64) {
-      __builtin_prefetch(group + line + 3072, 0, 3);
+/// `rows` rows by `tiles` tiles over `groups` groups that are unpacked in
+/// registers.
+template <class W, int rows, int tiles, bool prefetch>
+QUIRE_INLINE void directTilesBlock32(const std::byte *group, int64_t groups,
+                                     const Int8View<const std::byte> &x,
+                                     int64_t firstGroup, int64_t row, int tile,
+                                     float *totals) {
+  F32x16 total[tiles][rows];
+  for (int r = 0; r < rows; ++r) {
+    for (int t = 0; t < tiles; ++t) {
+      total[t][r] = loadAligned<F32x16>(totals + 64 * r + 16 * (tile + t));
     }
-    for (int t = 0; t < 4; ++t) {
-      const Lines w = W::lines(group, t);
+  }
+#pragma clang loop unroll(disable)
+  for (int64_t g = 0; g < groups; ++g, group += W::kUnitBytes) {
+    if constexpr (prefetch) {
+      prefetchStream(group, W::kUnitBytes);
+    }
+    const std::byte *values = x.values(firstGroup + g, row);
+    const std::byte *meta = x.group32(firstGroup + g, row);
+#pragma clang loop unroll(full)
+    for (int t = 0; t < tiles; ++t) {
+      const Lines w = W::lines(group, tile + t);
       F32x16 scale = {}, minimum = {};
       if constexpr (!W::kRowScale) {
-        scale = W::scale(group, t);
+        scale = W::scale(group, tile + t);
       }
       if constexpr (W::kHasMinimum) {
-        minimum = W::minimumOf(group, t);
+        minimum = W::minimumOf(group, tile + t);
       }
+#pragma clang loop unroll(full)
       for (int r = 0; r < rows; ++r) {
-        const std::byte *values = x.values(g, firstRow + r);
-        const std::byte *meta = x.group32(g, firstRow + r);
-        I32x16 dot = startBlock32<W::kZero>(meta);
+        I32x16 dot = startBlock32<W::kZero>(meta + 16 * r);
+#pragma clang loop unroll(full)
         for (int j = 0; j < 8; ++j) {
-          dot = dotFour<W::kWide>(dot, w.line[j], values + 4 * j);
+          dot = dotFour<W::kWide>(dot, w.line[j], values + 32 * r + 4 * j);
         }
-        total[t][r] = finishBlock32<W>(total[t][r], dot, scale, minimum, meta);
+        total[t][r] =
+            finishBlock32<W>(total[t][r], dot, scale, minimum, meta + 16 * r);
       }
     }
   }
   for (int r = 0; r < rows; ++r) {
-    for (int t = 0; t < 4; ++t) {
-      storeAligned(totals + 64 * r + 16 * t, total[t][r]);
+    for (int t = 0; t < tiles; ++t) {
+      storeAligned(totals + 64 * r + 16 * (tile + t), total[t][r]);
     }
   }
 }
+
+/// One pass over the supertile's stream. Where the tiles take turns they do
+/// so within pieces of eight groups, which stay in the first cache.
+template <class W> struct DirectBlock32 {
+  const SupertileJob &job;
+  const Int8View<const std::byte> &x;
+
+  template <int rows> QUIRE_INLINE void run(int64_t first) const {
+    constexpr int tiles = directTiles(rows);
+    const int64_t groups = ceilDivide(job.inputs, layout::kGroup);
+    const int64_t piece = tiles == 4 ? groups : 8;
+    const std::byte *weight =
+        job.weight + layout::packedFormat(W::kFormat).supertileHeaderBytes;
+    const int64_t row = job.firstRow + first;
+    float *totals = job.totals + 64 * first;
+    for (int64_t g = 0; g < groups; g += piece) {
+      const int64_t count = minimum(piece, groups - g);
+      const std::byte *from = weight + g * W::kUnitBytes;
+      directTilesBlock32<W, rows, tiles, true>(from, count, x, g, row, 0,
+                                               totals);
+      for (int t = tiles; t < 4; t += tiles) {
+        directTilesBlock32<W, rows, tiles, false>(from, count, x, g, row, t,
+                                                  totals);
+      }
+    }
+  }
+};
 
 /// A block of weights unpacked to scratch: lines [8][4][8] x 64 bytes, scales
 /// and minima [8][64].
@@ -205,9 +241,6 @@ QUIRE_INLINE void blockedBlock32(const SupertileJob &job,
   const UnpackedBlock32 unpacked = unpackedBlock32(job.block);
   const std::byte *group =
       job.weight + layout::packedFormat(W::kFormat).supertileHeaderBytes;
-  for (int64_t i = 0; i < job.rows * 4; ++i) {
-    storeAligned(job.totals + 16 * i, F32x16{});
-  }
   for (int64_t g = 0; g < groups; g += 8) {
     const int count = static_cast<int>(minimum(groups - g, 8));
     unpackBlock32<W>(group + g * W::kUnitBytes, count, unpacked);
@@ -233,14 +266,9 @@ template <class W> QUIRE_INLINE void scaleRows(const SupertileJob &job) {
 template <class W> QUIRE_NOINLINE void totalsBlock32(const SupertileJob &job) {
   const Int8View<const std::byte> x = int8View(
       job.activation, ActivationFormat::Int8By32, job.allRows, job.inputs);
-  if (job.rows == 1) {
-    directBlock32<W, 1>(job, x, job.firstRow, job.totals);
-  } else if (kDirectRows >= 2 && job.rows == 2) {
-    directBlock32<W, 2>(job, x, job.firstRow, job.totals);
-  } else if (kDirectRows >= 4 && job.rows == 3) {
-    directBlock32<W, 3>(job, x, job.firstRow, job.totals);
-  } else if (kDirectRows >= 4 && job.rows == 4) {
-    directBlock32<W, 4>(job, x, job.firstRow, job.totals);
+  clearTotals(job);
+  if (job.rows < kDirectRows) {
+    directPasses(job.rows, DirectBlock32<W>{job, x});
   } else {
     blockedBlock32<W>(job, x);
   }

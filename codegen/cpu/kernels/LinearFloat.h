@@ -23,50 +23,66 @@ struct FloatRows {
   }
 };
 
-/// One to kDirectRows rows: one pass over the supertile's stream.
-template <class W, int rows>
-QUIRE_INLINE void directFloat(const SupertileJob &job, float *totals) {
-  const FloatRows x = {reinterpret_cast<const float *>(job.activation) +
-                           job.firstRow * job.inputs,
-                       job.inputs};
-  const std::byte *unit = job.weight;
-  F32x16 total[4][rows] = {};
-  for (int64_t begin = 0; begin < job.inputs; begin += kFloatChain) {
-    const int64_t end = minimum(begin + kFloatChain, job.inputs);
-    F32x16 chain[4][rows] = {};
-    int64_t k = begin;
-    for (; k + 2 <= end; k += 2, unit += W::kUnitBytes) {
-      for (int64_t line = 0; line < W::kUnitBytes; line += 64) {
-        __builtin_prefetch(unit + line + 3072, 0, 3);
-      }
-      for (int t = 0; t < 4; ++t) {
-        const WeightPair w = W::pair(unit, t);
-        for (int r = 0; r < rows; ++r) {
-          chain[t][r] = fma(w.even, x.at(r, k), chain[t][r]);
-          chain[t][r] = fma(w.odd, x.at(r, k + 1), chain[t][r]);
-        }
-      }
+/// `rows` rows by `tiles` tiles over one chain's worth of weights, `unit` on,
+/// decoded in registers.
+template <class W, int rows, int tiles, bool prefetch>
+QUIRE_INLINE void directTilesFloat(const std::byte *unit, int64_t count,
+                                   const FloatRows &x, int tile,
+                                   float *totals) {
+  F32x16 chain[tiles][rows] = {};
+  int64_t k = 0;
+  for (; k + 2 <= count; k += 2, unit += W::kUnitBytes) {
+    if constexpr (prefetch) {
+      prefetchStream(unit, W::kUnitBytes);
     }
-    if (k < end) {
-      for (int t = 0; t < 4; ++t) {
-        const WeightPair w = W::pair(unit, t);
-        for (int r = 0; r < rows; ++r) {
-          chain[t][r] = fma(w.even, x.at(r, k), chain[t][r]);
-        }
-      }
-    }
-    for (int t = 0; t < 4; ++t) {
+#pragma clang loop unroll(full)
+    for (int t = 0; t < tiles; ++t) {
+      const WeightPair w = W::pair(unit, tile + t);
+#pragma clang loop unroll(full)
       for (int r = 0; r < rows; ++r) {
-        total[t][r] += chain[t][r];
+        chain[t][r] = fma(w.even, x.at(r, k), chain[t][r]);
+        chain[t][r] = fma(w.odd, x.at(r, k + 1), chain[t][r]);
+      }
+    }
+  }
+  if (k < count) {
+    for (int t = 0; t < tiles; ++t) {
+      const WeightPair w = W::pair(unit, tile + t);
+      for (int r = 0; r < rows; ++r) {
+        chain[t][r] = fma(w.even, x.at(r, k), chain[t][r]);
       }
     }
   }
   for (int r = 0; r < rows; ++r) {
-    for (int t = 0; t < 4; ++t) {
-      storeAligned(totals + 64 * r + 16 * t, total[t][r]);
+    for (int t = 0; t < tiles; ++t) {
+      float *at = totals + 64 * r + 16 * (tile + t);
+      storeAligned(at, loadAligned<F32x16>(at) + chain[t][r]);
     }
   }
 }
+
+/// One pass over the supertile's stream.
+template <class W> struct DirectFloat {
+  const SupertileJob &job;
+
+  template <int rows> QUIRE_INLINE void run(int64_t first) const {
+    // Sums need no partners here: twice as many as elsewhere fit.
+    constexpr int tiles = directTiles(rows / 2);
+    const float *x = reinterpret_cast<const float *>(job.activation) +
+                     (job.firstRow + first) * job.inputs;
+    float *totals = job.totals + 64 * first;
+    for (int64_t k = 0; k < job.inputs; k += kFloatChain) {
+      const int64_t count = minimum(kFloatChain, job.inputs - k);
+      const std::byte *unit = job.weight + k / 2 * W::kUnitBytes;
+      directTilesFloat<W, rows, tiles, true>(unit, count, {x + k, job.inputs},
+                                             0, totals);
+      for (int t = tiles; t < 4; t += tiles) {
+        directTilesFloat<W, rows, tiles, false>(unit, count,
+                                                {x + k, job.inputs}, t, totals);
+      }
+    }
+  }
+};
 
 /// `rows` rows by `tiles` tiles over up to 64 unpacked values of K, which lie
 /// as [k][64] f32.
@@ -117,9 +133,6 @@ template <class W> QUIRE_INLINE void blockedFloat(const SupertileJob &job) {
   const float *x = reinterpret_cast<const float *>(job.activation) +
                    job.firstRow * job.inputs;
   float *unpacked = reinterpret_cast<float *>(job.block);
-  for (int64_t i = 0; i < job.rows * 4; ++i) {
-    storeAligned(job.totals + 16 * i, F32x16{});
-  }
   for (int64_t begin = 0; begin < job.inputs; begin += kFloatChain) {
     const int64_t count = minimum(kFloatChain, job.inputs - begin);
     const std::byte *unit = job.weight + begin / 2 * W::kUnitBytes;
@@ -136,14 +149,9 @@ template <class W> QUIRE_INLINE void blockedFloat(const SupertileJob &job) {
 
 /// Sums of one tile into job.totals.
 template <class W> QUIRE_NOINLINE void totalsFloat(const SupertileJob &job) {
-  if (job.rows == 1) {
-    directFloat<W, 1>(job, job.totals);
-  } else if (kDirectRows >= 2 && job.rows == 2) {
-    directFloat<W, 2>(job, job.totals);
-  } else if (kDirectRows >= 4 && job.rows == 3) {
-    directFloat<W, 3>(job, job.totals);
-  } else if (kDirectRows >= 4 && job.rows == 4) {
-    directFloat<W, 4>(job, job.totals);
+  clearTotals(job);
+  if (job.rows < kDirectRows) {
+    directPasses(job.rows, DirectFloat<W>{job});
   } else {
     blockedFloat<W>(job);
   }

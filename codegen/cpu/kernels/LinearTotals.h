@@ -22,6 +22,52 @@ struct SupertileJob {
   std::byte *block; // scratch for an unpacked weight block and its scales
 };
 
+/// Asks for what a stream reads soon (into the first cache) and later on (into
+/// the second): the hardware alone leaves a fifth of the bandwidth unused.
+/// Reaching past the end of the weights is harmless.
+QUIRE_INLINE void prefetchStream(const std::byte *from, int64_t bytes) {
+#pragma clang loop unroll(full)
+  for (int64_t line = 0; line < bytes; line += 64) {
+    __builtin_prefetch(from + line + 20480, 0, 1);
+    __builtin_prefetch(from + line + 2560, 0, 3);
+  }
+}
+
+/// Output tiles that a direct pass over `rows` rows works on at a time: so
+/// many that the sums of all rows stay in registers.
+constexpr int directTiles(int rows) {
+  return rows <= 2 ? 4 : rows <= 4 ? 2 : 1;
+}
+
+/// Calls pass.template run<rows>(firstRow) for passes of 8, 4, 2 or 1 rows
+/// that make up `rows`. A row's bits do not depend on which it is part of.
+template <class Pass>
+QUIRE_INLINE void directPasses(int64_t rows, const Pass &pass) {
+  int64_t r = 0;
+  if constexpr (kDirectPass >= 8) {
+    for (; rows - r >= 8; r += 8) {
+      pass.template run<8>(r);
+    }
+    if (rows - r >= 4) {
+      pass.template run<4>(r);
+      r += 4;
+    }
+    if (rows - r >= 2) {
+      pass.template run<2>(r);
+      r += 2;
+    }
+  }
+  for (; r < rows; ++r) {
+    pass.template run<1>(r);
+  }
+}
+
+QUIRE_INLINE void clearTotals(const SupertileJob &job) {
+  for (int64_t i = 0; i < job.rows * 4; ++i) {
+    storeAligned(job.totals + 16 * i, F32x16{});
+  }
+}
+
 /// Where the parts of kLinearScratchBytes begin.
 struct LinearScratch {
   float *totals;

@@ -15,7 +15,8 @@ struct LinearBlocking {
 inline constexpr LinearBlocking kBlock32Blocking = {1, 4};
 inline constexpr LinearBlocking kBlock256Blocking = {1, 2};
 inline constexpr LinearBlocking kFloatBlocking = {1, 6};
-inline constexpr int kDirectRows = 1;
+inline constexpr int kDirectRows = 3;
+inline constexpr int kDirectPass = 1;
 
 struct Halves {
   __m256i low, high;

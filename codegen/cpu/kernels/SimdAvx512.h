@@ -7,16 +7,18 @@
 
 namespace QUIRE_KERNEL_NAMESPACE {
 
-/// 32 registers: 4 x 4 sums, a block of sums beside them in K-quants.
+/// 32 registers: 4 x 3 sums, as many beside them per group or block.
 struct LinearBlocking {
   int tiles;
   int rows;
 };
-inline constexpr LinearBlocking kBlock32Blocking = {4, 4};
-inline constexpr LinearBlocking kBlock256Blocking = {2, 4};
-inline constexpr LinearBlocking kFloatBlocking = {4, 6};
-/// Rows for which weights are unpacked in registers and not to scratch.
-inline constexpr int kDirectRows = 4;
+inline constexpr LinearBlocking kBlock32Blocking = {4, 3};
+inline constexpr LinearBlocking kBlock256Blocking = {4, 3};
+inline constexpr LinearBlocking kFloatBlocking = {4, 3};
+/// Below this many rows weights are unpacked in registers, not to scratch, in
+/// passes of at most kDirectPass rows.
+inline constexpr int kDirectRows = 12;
+inline constexpr int kDirectPass = 8;
 
 QUIRE_INLINE F32x16 fma(F32x16 a, F32x16 b, F32x16 c) {
   return _mm512_fmadd_ps(a, b, c);

@@ -16,7 +16,8 @@ struct LinearBlocking {
 inline constexpr LinearBlocking kBlock32Blocking = {1, 2};
 inline constexpr LinearBlocking kBlock256Blocking = {1, 1};
 inline constexpr LinearBlocking kFloatBlocking = {1, 2};
-inline constexpr int kDirectRows = 1;
+inline constexpr int kDirectRows = 3;
+inline constexpr int kDirectPass = 1;
 
 struct Quarters {
   __m128i part[4];
