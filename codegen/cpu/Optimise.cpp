@@ -2,12 +2,26 @@
 
 #include "llvm/Analysis/CGSCCPassManager.h"
 #include "llvm/Analysis/LoopAnalysisManager.h"
+#include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/PassInstrumentation.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/IPO/Internalize.h"
 
 namespace quire {
+
+/// Kernel bodies that are not to be inlined were optimised when they were
+/// compiled to bitcode (docs/decisions/001-bitcode-microkernels.md).
+static bool isFinished(const llvm::Any &unit) {
+  const llvm::Function *function = nullptr;
+  if (const auto *f = llvm::any_cast<const llvm::Function *>(&unit)) {
+    function = *f;
+  } else if (const auto *l = llvm::any_cast<const llvm::Loop *>(&unit)) {
+    function = (*l)->getHeader()->getParent();
+  }
+  return function && function->hasFnAttribute(llvm::Attribute::NoInline);
+}
 
 void optimise(llvm::Module &module, llvm::TargetMachine &machine,
               llvm::ArrayRef<llvm::StringRef> entryPoints) {
@@ -20,7 +34,10 @@ void optimise(llvm::Module &module, llvm::TargetMachine &machine,
   // scalars costs compile time and gains nothing.
   tuning.SLPVectorization = false;
   tuning.LoopUnrolling = true;
-  llvm::PassBuilder builder(&machine, tuning);
+  llvm::PassInstrumentationCallbacks callbacks;
+  callbacks.registerShouldRunOptionalPassCallback(
+      [](llvm::StringRef, llvm::Any unit) { return !isFinished(unit); });
+  llvm::PassBuilder builder(&machine, tuning, std::nullopt, &callbacks);
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;

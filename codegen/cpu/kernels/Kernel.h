@@ -28,7 +28,11 @@
 #define QUIRE_KERNEL_NAMESPACE quire::cpu::QUIRE_KERNEL_LEVEL
 
 #define QUIRE_INLINE inline __attribute__((always_inline))
+/// For bodies that exist once per format, whatever the shapes of its launches
+/// (docs/decisions/001-bitcode-microkernels.md).
+#ifndef QUIRE_NOINLINE
 #define QUIRE_NOINLINE __attribute__((noinline))
+#endif
 
 /// Defines the two functions of a kernel from a struct with static members
 /// `tiles(args)` and `tile(args, tile, scratch)`.
