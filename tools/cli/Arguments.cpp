@@ -27,14 +27,28 @@ void Arguments::option(const char *names, std::string &value,
                        const char *help) {
   parser->app.add_option(names, value, help);
 }
+// Numbers are read here: the library's own reader saturates and wraps what
+// does not fit.
+template <typename Number>
+static void addNumber(CLI::App &app, const char *names, Number &value,
+                      const char *help) {
+  CLI::callback_t read = [&value](const CLI::results_t &words) {
+    const std::string &word = words.front();
+    const char *end = word.data() + word.size();
+    auto [rest, error] = std::from_chars(word.data(), end, value);
+    return error == std::errc() && rest == end;
+  };
+  app.add_option(names, read, help)->expected(1)->type_name("NUMBER");
+}
+
 void Arguments::option(const char *names, int64_t &value, const char *help) {
-  parser->app.add_option(names, value, help);
+  addNumber(parser->app, names, value, help);
 }
 void Arguments::option(const char *names, uint64_t &value, const char *help) {
-  parser->app.add_option(names, value, help);
+  addNumber(parser->app, names, value, help);
 }
 void Arguments::option(const char *names, double &value, const char *help) {
-  parser->app.add_option(names, value, help);
+  addNumber(parser->app, names, value, help);
 }
 
 void Arguments::repeated(const char *names, std::vector<std::string> &values,

@@ -149,6 +149,7 @@ absl::StatusOr<std::string> cachedEngine(const CacheRequest &request) {
   if (!request.replace && EngineDirectory::looksLikeEngine(engine.string())) {
     return engine.string();
   }
+  QUIRE_RETURN_IF_ERROR(findCompiler().status());
   note(strCat("compiling ", printable(request.model), " into the cache, ",
               engine.string()));
   std::vector<std::string> arguments{request.model, "-o", engine.string(),

@@ -160,7 +160,8 @@ absl::StatusOr<ordered_json> memoryReport(const EngineDirectory &directory,
                          Engine::create(model, options));
   Ledger ledger;
   directory.addTo(ledger);
-  for (const LedgerEntry &entry : engine->ledger().entries()) {
+  Ledger allocated = engine->ledger();
+  for (const LedgerEntry &entry : allocated.entries()) {
     ledger.add(entry);
   }
   int64_t mapped = 0;
