@@ -21,7 +21,7 @@ static int64_t reachOf(const ModelConfig &config) {
   for (const RopeConfig &rope : config.ropes) {
     double scaled = 0;
     if (rope.kind == RopeKind::Dynamic) {
-      scaled = double(rope.maxContext) * rope.factor;
+      scaled = 1 << 24; // defined at every position
     } else if (rope.kind == RopeKind::Linear || rope.kind == RopeKind::Yarn) {
       scaled = double(rope.originalContext) * rope.factor;
     }
