@@ -9,6 +9,7 @@
 #include "tools/compile/ModelText.h"
 #include "tools/compile/Progress.h"
 
+#include "ir/lm/Lm.h"
 #include "ir/rt/Rt.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
