@@ -1,0 +1,129 @@
+// The kernel table in ir/rt against the structs that kernels are compiled
+// with: same fields, same places.
+
+#include "ir/rt/KernelTable.h"
+#include "codegen/cpu/kernels/Args.h"
+#include "codegen/cpu/kernels/KernelList.h"
+
+#include <cstddef>
+#include <gtest/gtest.h>
+#include <string>
+
+namespace quire::rt {
+namespace {
+
+struct StructField {
+  std::string_view name;
+  size_t offset;
+};
+
+void expectSame(std::string_view kernel, size_t structBytes,
+                std::initializer_list<StructField> fields) {
+  const KernelInfo *info = findKernel(kernel);
+  ASSERT_NE(info, nullptr) << kernel;
+  ASSERT_EQ(info->fields.size(), fields.size()) << kernel;
+  EXPECT_EQ(structBytes, 8 * fields.size()) << kernel;
+  size_t index = 0;
+  for (const StructField &field : fields) {
+    EXPECT_EQ(info->fields[index].name, field.name) << kernel;
+    EXPECT_EQ(field.offset, 8 * index) << kernel << "." << field.name;
+    ++index;
+  }
+}
+
+#define FIELD(name)                                                            \
+  StructField { #name, offsetof(Args, name) }
+
+TEST(KernelTable, HasTheFieldsOfTheStructs) {
+  using namespace quire::cpu;
+  {
+    using Args = EmbedArgs;
+    expectSame("embed_q4_k", sizeof(Args),
+               {FIELD(step), FIELD(weight), FIELD(out), FIELD(features),
+                FIELD(vocabulary), FIELD(scale)});
+  }
+  {
+    using Args = RopeTableArgs;
+    expectSame("rope_table", sizeof(Args),
+               {FIELD(step), FIELD(inverseFrequency), FIELD(out), FIELD(half),
+                FIELD(amplitude), FIELD(dynamicContext), FIELD(dynamicBase),
+                FIELD(dynamicFactor)});
+  }
+  {
+    using Args = RmsNormArgs;
+    expectSame("rms_norm", sizeof(Args),
+               {FIELD(step), FIELD(x), FIELD(delta), FIELD(weight), FIELD(sum),
+                FIELD(out), FIELD(quantized), FIELD(features), FIELD(width),
+                FIELD(epsilon), FIELD(group), FIELD(rowSet)});
+  }
+  {
+    using Args = QuantizeArgs;
+    expectSame("quantize", sizeof(Args),
+               {FIELD(step), FIELD(x), FIELD(quantized), FIELD(features),
+                FIELD(group), FIELD(rowSet)});
+  }
+  {
+    using Args = LinearArgs;
+    expectSame("linear_bf16", sizeof(Args),
+               {FIELD(step), FIELD(activation), FIELD(weight), FIELD(bias),
+                FIELD(out), FIELD(inputs), FIELD(outputs), FIELD(outStride),
+                FIELD(rowSet)});
+  }
+  {
+    using Args = GatedLinearArgs;
+    expectSame("gated_linear_q6_k", sizeof(Args),
+               {FIELD(step), FIELD(activation), FIELD(gate), FIELD(up),
+                FIELD(out), FIELD(inputs), FIELD(outputs), FIELD(outStride),
+                FIELD(activationKind), FIELD(rowSet)});
+  }
+  {
+    using Args = KvAppendArgs;
+    expectSame("kv_append_f16", sizeof(Args),
+               {FIELD(step), FIELD(layer), FIELD(key), FIELD(value),
+                FIELD(keyStride), FIELD(valueStride), FIELD(group),
+                FIELD(kvHeads), FIELD(keyDim), FIELD(valueDim), FIELD(pageSize),
+                FIELD(groupLayers)});
+  }
+  {
+    using Args = AttentionArgs;
+    expectSame("attention_bf16", sizeof(Args),
+               {FIELD(step), FIELD(layer), FIELD(query), FIELD(out),
+                FIELD(queryStride), FIELD(group), FIELD(heads), FIELD(kvHeads),
+                FIELD(keyDim), FIELD(valueDim), FIELD(pageSize),
+                FIELD(groupLayers), FIELD(window), FIELD(scale),
+                FIELD(softcap)});
+  }
+  {
+    using Args = GatherArgs;
+    expectSame("gather_logit_rows", sizeof(Args),
+               {FIELD(step), FIELD(x), FIELD(out), FIELD(features)});
+  }
+}
+
+TEST(KernelTable, KnowsEveryKernel) {
+#define EXPECT_KNOWN(name, Args)                                               \
+  {                                                                            \
+    const KernelInfo *info = findKernel(#name);                                \
+    ASSERT_NE(info, nullptr) << #name;                                         \
+    EXPECT_EQ(sizeof(cpu::Args), 8 * info->fields.size()) << #name;            \
+    EXPECT_FALSE(isGeneratedKernel(#name));                                    \
+  }
+  QUIRE_KERNELS(EXPECT_KNOWN)
+  EXPECT_TRUE(isGeneratedKernel("fused_12"));
+  for (const char *unknown : {"", "linear", "linear_", "linearq4_k", "norm"}) {
+    EXPECT_EQ(findKernel(unknown), nullptr) << unknown;
+  }
+}
+
+TEST(KernelTable, SaysWhatIsReadAndWritten) {
+  const KernelInfo *append = findKernel("kv_append_bf16");
+  EXPECT_TRUE(writes(append->field("group")->access));
+  EXPECT_TRUE(reads(append->field("key")->access));
+  const KernelInfo *norm = findKernel("rms_norm");
+  EXPECT_FALSE(writes(norm->field("x")->access));
+  EXPECT_TRUE(writes(norm->field("sum")->access));
+  EXPECT_EQ(norm->field("nothing"), nullptr);
+}
+
+} // namespace
+} // namespace quire::rt
