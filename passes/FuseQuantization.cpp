@@ -30,8 +30,8 @@ std::optional<lm::ActivationFormat> wantedFormat(Operation *op) {
   return wanted;
 }
 
-/// Splits a fused product into one per activation format: segments of a
-/// launch share one input.
+/// Splits a fused product whose weights want different inputs into single
+/// ones: segments of a launch share one input.
 void splitByFormat(lm::FusedLinearOp fused) {
   OpBuilder builder(fused);
   auto bias = fused.getBiases().begin();
@@ -55,6 +55,17 @@ struct FuseQuantization : impl::FuseQuantizationBase<FuseQuantization> {
       }
     });
     llvm::for_each(mixed, splitByFormat);
+    WalkResult gated = module.walk([](lm::GatedLinearOp op) {
+      if (op.getGate().getType() == op.getUp().getType()) {
+        return WalkResult::advance();
+      }
+      op.emitError("has weights of two number formats; one kernel reads both, "
+                   "so they must agree");
+      return WalkResult::interrupt();
+    });
+    if (gated.wasInterrupted()) {
+      return signalPassFailure();
+    }
 
     std::map<std::pair<void *, int>, Value> rounded;
     int64_t readers = 0;

@@ -14,17 +14,19 @@ struct ResidualNorm {
   lm::RmsNormOp norm;
 };
 
-/// The one whole-row norm that reads the sum, in the same block.
+/// The first whole-row norm that reads the sum, in the same block.
 std::optional<ResidualNorm> match(lm::AddOp add) {
+  lm::RmsNormOp first;
   for (Operation *user : add->getUsers()) {
     auto norm = dyn_cast<lm::RmsNormOp>(user);
     if (norm && norm->getBlock() == add->getBlock() &&
         cast<lm::WeightType>(norm.getWeight().getType()).getRows() ==
-            lm::featuresOf(add.getType())) {
-      return ResidualNorm{add, norm};
+            lm::featuresOf(add.getType()) &&
+        (!first || norm->isBeforeInBlock(first))) {
+      first = norm;
     }
   }
-  return std::nullopt;
+  return first ? std::optional(ResidualNorm{add, first}) : std::nullopt;
 }
 
 /// The fused op stands where the norm stood (its weight is known there) unless

@@ -2,6 +2,7 @@
 #include "passes/Passes.h"
 
 #include <map>
+#include <set>
 
 using namespace mlir;
 
@@ -62,6 +63,7 @@ struct InsertPagedKv : impl::InsertPagedKvBase<InsertPagedKv> {
   /// Groups in order of their first layer; named by whether they slide.
   LogicalResult collect(llvm::SmallVector<Group> &groups) {
     auto layers = layersOfKinds(getOperation());
+    std::set<int64_t> seen;
     WalkResult walk = getOperation().walk([&](lm::AttentionOp attention) {
       auto function = attention->getParentOfType<func::FuncOp>();
       auto called = layers.find(function.getName());
@@ -76,13 +78,20 @@ struct InsertPagedKv : impl::InsertPagedKvBase<InsertPagedKv> {
         groups.push_back({"", type, {}, {}});
         group = &groups.back();
       }
-      llvm::append_range(group->layers, called->second);
+      for (int64_t layer : called->second) {
+        // A second attention would overwrite what the first has stored.
+        if (!seen.insert(layer).second) {
+          attention.emitError("is a second attention of layer ")
+              << layer << "; a layer's keys and values have one place";
+          return WalkResult::interrupt();
+        }
+        group->layers.push_back(layer);
+      }
       group->attentions.push_back(attention);
       return WalkResult::advance();
     });
     for (Group &group : groups) {
       llvm::sort(group.layers);
-      group.layers.erase(llvm::unique(group.layers), group.layers.end());
     }
     llvm::sort(groups, [](const Group &a, const Group &b) {
       return a.layers < b.layers;

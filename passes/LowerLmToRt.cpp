@@ -133,6 +133,7 @@ private:
   LogicalResult lowerNode(const Node &node, LoweringScope &scope,
                           llvm::SmallVectorImpl<Attribute> &parts);
   LogicalResult checkCarried(func::FuncOp kind, const DataFlow &flow);
+  LogicalResult checkLoopInput(lm::LayersOp loop, const DataFlow &flow);
   LogicalResult lowerCaches(LoweringScope &scope);
   void removeLm(ModuleOp module);
 
@@ -173,6 +174,9 @@ LogicalResult LowerLmToRt::lowerNode(const Node &node, LoweringScope &scope,
   if (node.group == nullptr) {
     return lowerOp(node.ops.front(), scope, parts);
   }
+  if (node.group->outputs.empty()) {
+    return success(); // nobody reads it
+  }
   parts.push_back(fusedPart(*node.group, scope));
   return success();
 }
@@ -198,6 +202,9 @@ LogicalResult LowerLmToRt::lowerBody(func::FuncOp function,
   }
   lm::LayersOp loop;
   block.walk([&](lm::LayersOp op) { loop = op; });
+  if (loop && failed(checkLoopInput(loop, flow))) {
+    return failure();
+  }
   auto emitLoop = [&] {
     rt::LoopOp::create(to, loop.getLoc(), loop.getKindsAttr(),
                        loop.getWhichAttr(), loop.getIndicesAttr());
@@ -212,6 +219,9 @@ LogicalResult LowerLmToRt::lowerBody(func::FuncOp function,
       if (failed(lowerNode(*node, scope, parts))) {
         return failure();
       }
+    }
+    if (parts.empty()) {
+      continue;
     }
     rt::LaunchOp::create(to, nodes.front()->ops.front()->getLoc(),
                          to.getStringAttr(originOf(nodes)),
@@ -236,6 +246,23 @@ LogicalResult LowerLmToRt::checkCarried(func::FuncOp kind,
     if (flow.contains(reader) && flow.level(reader) >= flow.level(writer)) {
       return reader->emitError("reads the layer's input as late as the layer's "
                                "result is written");
+    }
+  }
+  return success();
+}
+
+/// The layers overwrite the rows that go into the loop: nobody may read these
+/// in the loop or behind it.
+LogicalResult LowerLmToRt::checkLoopInput(lm::LayersOp loop,
+                                          const DataFlow &flow) {
+  Value input = loop.getInput();
+  if (llvm::is_contained(loop.getCaptures(), input)) {
+    return loop.emitError("captures the rows that its layers overwrite");
+  }
+  for (Operation *reader : input.getUsers()) {
+    if (flow.contains(reader) && flow.level(reader) > DataFlow::kBehindLoop) {
+      return reader->emitError("reads the layers' input behind the layers, "
+                               "which overwrite it");
     }
   }
   return success();

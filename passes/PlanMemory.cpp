@@ -63,6 +63,7 @@ public:
 private:
   LogicalResult collectLoop(rt::LoopOp loop, int64_t &time) {
     int64_t begin = time, end = time;
+    loopBegin = begin;
     for (auto symbol : loop.getKinds().getAsRange<FlatSymbolRefAttr>()) {
       auto kind = module.lookupSymbol<rt::SequenceOp>(symbol.getValue());
       int64_t at = begin;
@@ -90,11 +91,14 @@ private:
     if (failed(access)) {
       return failure();
     }
-    for (StringRef name : access->reads) {
-      touch(name, time, home);
-    }
-    for (StringRef name : access->writes) {
-      touch(name, time, home);
+    for (const auto *names : {&access->reads, &access->writes}) {
+      for (StringRef name : *names) {
+        if (!module.lookupSymbol<rt::BufferOp>(name)) {
+          return launch.emitError("names a buffer @")
+                 << name << " that does not exist";
+        }
+        touch(name, time, home);
+      }
     }
     return success();
   }
@@ -115,12 +119,17 @@ private:
     life.begin = std::min(life.begin, time);
     life.end = std::max(life.end, time);
     if (life.home != home) {
+      if (home.empty() && !life.home.empty()) {
+        // Carried out of the loop: no body may overwrite it meanwhile.
+        life.begin = std::min(life.begin, loopBegin);
+      }
       life.home = home.empty() || life.home.empty() ? StringRef() : kShared;
     }
   }
 
   static constexpr StringRef kShared = "";
   ModuleOp module;
+  int64_t loopBegin = 0; // of the loop seen last
 };
 
 /// Largest first, each at the lowest offset free among those it meets.

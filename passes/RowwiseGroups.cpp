@@ -15,39 +15,49 @@ bool isRowwise(Operation *op) {
              lm::SoftcapOp, lm::RopeOp>(op);
 }
 
-/// Whether `value` needs a result of `ops`, other than directly.
-static bool dependsThroughOthers(Value value, Block &block,
-                                 const llvm::SetVector<Operation *> &ops) {
-  llvm::SmallVector<Operation *> work;
-  llvm::SmallPtrSet<Operation *, 16> seen;
-  Operation *start = value.getDefiningOp();
-  if (start == nullptr || ops.contains(start)) {
-    return false;
+namespace {
+
+/// The groups while they grow.
+struct Groups {
+  std::vector<llvm::SetVector<Operation *>> members;
+  llvm::DenseMap<Operation *, size_t> groupOf;
+
+  bool mayJoin(Operation *op, size_t group) const {
+    return llvm::none_of(op->getOperands(), [&](Value operand) {
+      return dependsThroughOthers(operand.getDefiningOp(), group);
+    });
   }
-  work.push_back(start);
-  while (!work.empty()) {
-    Operation *op = work.pop_back_val();
-    if (op->getBlock() != &block || !seen.insert(op).second) {
-      continue;
+
+private:
+  /// Whether `start`, outside the group, needs a result of the group. A group
+  /// runs as a whole: whoever needs one of its ops waits for all that any of
+  /// them needs.
+  bool dependsThroughOthers(Operation *start, size_t group) const {
+    if (start == nullptr || members[group].contains(start)) {
+      return false;
     }
-    if (ops.contains(op)) {
-      return true;
-    }
-    for (Value operand : op->getOperands()) {
-      if (Operation *definition = operand.getDefiningOp()) {
-        work.push_back(definition);
+    llvm::SmallVector<Operation *> work{start};
+    llvm::SmallPtrSet<Operation *, 16> seen;
+    while (!work.empty()) {
+      Operation *op = work.pop_back_val();
+      if (op == nullptr || !seen.insert(op).second) {
+        continue;
+      }
+      if (members[group].contains(op)) {
+        return true;
+      }
+      if (auto own = groupOf.find(op); own != groupOf.end()) {
+        llvm::append_range(work, members[own->second]);
+      }
+      for (Value operand : op->getOperands()) {
+        work.push_back(operand.getDefiningOp());
       }
     }
+    return false;
   }
-  return false;
-}
+};
 
-static bool mayJoin(Operation *op, Block &block,
-                    const llvm::SetVector<Operation *> &group) {
-  return llvm::none_of(op->getOperands(), [&](Value operand) {
-    return dependsThroughOthers(operand, block, group);
-  });
-}
+} // namespace
 
 static RowwiseGroup finish(const llvm::SetVector<Operation *> &ops) {
   RowwiseGroup group;
@@ -70,29 +80,28 @@ static RowwiseGroup finish(const llvm::SetVector<Operation *> &ops) {
 }
 
 llvm::SmallVector<RowwiseGroup> groupRowwise(Block &block) {
-  std::vector<llvm::SetVector<Operation *>> groups;
-  llvm::DenseMap<Operation *, size_t> groupOf;
+  Groups groups;
   for (Operation &op : block) {
     if (!isRowwise(&op)) {
       continue;
     }
-    size_t mine = groups.size();
+    size_t mine = groups.members.size();
     for (Value operand : op.getOperands()) {
-      auto producer = groupOf.find(operand.getDefiningOp());
-      if (producer != groupOf.end() &&
-          mayJoin(&op, block, groups[producer->second])) {
+      auto producer = groups.groupOf.find(operand.getDefiningOp());
+      if (producer != groups.groupOf.end() &&
+          groups.mayJoin(&op, producer->second)) {
         mine = producer->second;
         break;
       }
     }
-    if (mine == groups.size()) {
-      groups.emplace_back();
+    if (mine == groups.members.size()) {
+      groups.members.emplace_back();
     }
-    groups[mine].insert(&op);
-    groupOf[&op] = mine;
+    groups.members[mine].insert(&op);
+    groups.groupOf[&op] = mine;
   }
   llvm::SmallVector<RowwiseGroup> result;
-  for (const auto &ops : groups) {
+  for (const auto &ops : groups.members) {
     result.push_back(finish(ops));
   }
   return result;

@@ -19,17 +19,22 @@ static llvm::SetVector<Operation *> expressionOf(Value weight) {
   return ops;
 }
 
+/// Whether the weight differs from layer to layer.
+static bool isLayered(const llvm::SetVector<Operation *> &ops) {
+  return llvm::any_of(ops, [](Operation *op) {
+    auto load = dyn_cast<lm::LoadParamOp>(op);
+    return load && load.getLayer();
+  });
+}
+
 static std::string keyOf(const llvm::SetVector<Operation *> &ops,
                          StringRef function) {
   std::string key;
   llvm::raw_string_ostream os(key);
-  bool layered = false;
   for (Operation *op : ops) {
     os << op->getName() << op->getAttrDictionary() << op->getResultTypes();
-    auto load = dyn_cast<lm::LoadParamOp>(op);
-    layered |= load && load.getLayer();
   }
-  if (layered) {
+  if (isLayered(ops)) {
     os << " in " << function;
   }
   return key;
@@ -64,8 +69,11 @@ FlatSymbolRefAttr WeightSlots::slotFor(Value weight) {
   if (!isNew) {
     return FlatSymbolRefAttr::get(context, known->second);
   }
-  const std::vector<int64_t> &layers = layersOf[function.getName().str()];
-  bool layered = !layers.empty();
+  bool layered = isLayered(ops);
+  std::vector<int64_t> layers;
+  if (layered) {
+    layers = layersOf[function.getName().str()];
+  }
   // A parameter may have the slot's plain name: slots of the step get a
   // prefix of their own.
   std::string name = nameOf(ops, function, layered);
