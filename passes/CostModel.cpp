@@ -1,6 +1,7 @@
 #include "passes/CostModel.h"
 
 #include "passes/Formats.h"
+#include "passes/RowwiseGroups.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -59,28 +60,49 @@ static KernelCost productCost(Operation *op) {
   return cost;
 }
 
-static std::string withFormat(llvm::StringRef kernel, Value weight) {
-  auto type = cast<lm::WeightType>(weight.getType());
+/// "linear_q8_0": kernels are named after what they read.
+template <typename T>
+static std::string withFormat(llvm::StringRef kernel, T type) {
   return (kernel + "_" + lm::stringifyNumberFormat(type.getFormat())).str();
 }
 
 KernelChoice chooseKernel(Operation *op) {
   return llvm::TypeSwitch<Operation *, KernelChoice>(op)
       .Case([](lm::LinearOp o) {
-        return KernelChoice{withFormat("linear", o.getWeight()),
+        return KernelChoice{withFormat("linear", o.getWeight().getType()),
                             productCost(o)};
       })
       .Case([](lm::FusedLinearOp o) {
         return KernelChoice{"linear segments", productCost(o)};
       })
       .Case([](lm::GatedLinearOp o) {
-        return KernelChoice{withFormat("gated_linear", o.getGate()),
+        return KernelChoice{withFormat("gated_linear", o.getGate().getType()),
                             productCost(o)};
       })
       .Case([](lm::EmbedOp o) {
-        return KernelChoice{withFormat("embed", o.getWeight()), rowTraffic(o)};
+        return KernelChoice{withFormat("embed", o.getWeight().getType()),
+                            rowTraffic(o)};
+      })
+      .Case<lm::RmsNormOp, lm::AddRmsNormOp>(
+          [](Operation *o) { return KernelChoice{"rms_norm", rowTraffic(o)}; })
+      .Case([](lm::QuantizeActivationOp o) {
+        return KernelChoice{"quantize", rowTraffic(o)};
+      })
+      .Case([](lm::SelectLogitRowsOp o) {
+        return KernelChoice{"gather_logit_rows", rowTraffic(o)};
+      })
+      .Case([](lm::KvAppendOp o) {
+        return KernelChoice{withFormat("kv_append", o.getCache().getType()),
+                            rowTraffic(o)};
+      })
+      .Case([](lm::PagedAttentionOp o) {
+        return KernelChoice{withFormat("attention", o.getCache().getType()),
+                            rowTraffic(o)};
       })
       .Default([](Operation *o) {
+        if (isRowwise(o)) {
+          return KernelChoice{"fused", rowTraffic(o)};
+        }
         return KernelChoice{o->getName().stripDialect().str(), rowTraffic(o)};
       });
 }

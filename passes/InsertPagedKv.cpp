@@ -45,7 +45,7 @@ struct InsertPagedKv : impl::InsertPagedKvBase<InsertPagedKv> {
     }
     if (pageSize < 1 || pageSize > 1024) {
       return emitError(getOperation().getLoc())
-             << "page size " << pageSize
+             << "page size " << int64_t(pageSize)
              << " is out of range; it must lie between 1 and 1024 tokens";
     }
     return success();

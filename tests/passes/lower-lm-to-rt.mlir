@@ -11,7 +11,7 @@
 // CHECK-NEXT: rt.launch {{.*}}"linear_f32", {activation = @x,{{.*}} out = @[[D:[a-z0-9_.]+]],{{.*}}weight = @dense.w}
 // CHECK-NEXT: rt.launch {{.*}}"fused_0", {inputs = [@[[D]]], outputs = [@x], rowSet = 0 : i64, tileRows = 64 : i64}
 // CHECK-NEXT: }
-// CHECK: rt.weight @dense.w f32 [16, 16] bytes 1024 layers [0, 1]
+// CHECK: rt.weight @dense.w f32 [16, 16] bytes 4096 layers [0, 1]
 // CHECK: func.func private @fused_0
 // CHECK-NEXT: lm.scale
 // CHECK-NEXT: lm.softcap
@@ -47,6 +47,8 @@ func.func @step(%batch: !lm.batch) -> tensor<?x32xf32> {
 // A weight without layers is one slot, in whichever kind or step it is read.
 // CHECK: rt.weight @step.shared f32 [16] bytes 64 layers []
 // CHECK-NOT: rt.weight @
+// CHECK-LABEL: rt.sequence @step {
+// CHECK: "rms_norm", {{.*}}weight = @step.shared,
 lm.param @embedding source "e" shape [16, 16] formats [f32]
 lm.param @shared source "n" shape [16] formats [f32]
 func.func @dense(%x: tensor<?x16xf32>, %batch: !lm.batch, %layer: index) -> tensor<?x16xf32> {
@@ -68,9 +70,10 @@ func.func @step(%batch: !lm.batch, %x: tensor<?x16xf32>) -> tensor<?x16xf32> {
 // two groups that need each other could not run. Independent ops share a
 // launch, and what nobody reads is not run.
 // CHECK-LABEL: rt.sequence @step {
-// CHECK-NEXT: rt.launch "{{.*}}" [#rt.part<"fused_0", {{.*}}>, #rt.part<"fused_1", {{.*}}>]
-// CHECK-NEXT: rt.launch "{{.*}}" [#rt.part<"linear_f32", {{.*}}>, #rt.part<"linear_f32", {{.*}}>]
-// CHECK-NEXT: rt.launch "{{.*}}" [#rt.part<"fused_{{[0-9]}}"
+// CHECK-NEXT: rt.launch "lm.scale+lm.softcap" [#rt.part<"fused_0", {{.*}}>, #rt.part<"fused_1", {{.*}}>]
+// CHECK-NEXT: rt.launch "lm.linear" [#rt.part<"linear_f32", {{.*}}>, #rt.part<"linear_f32", {{.*}}>]
+// CHECK-NEXT: rt.launch "lm.scale" [#rt.part<"fused_0", {inputs = [@step.linear_2]
+// CHECK-NEXT: rt.launch "lm.scale" [#rt.part<"fused_2", {inputs = [@step.linear, {{.*}}outputs = [@logits], {{.*}}
 // CHECK-NEXT: }
 lm.param @w source "w" shape [16, 16] formats [f32]
 func.func @step(%batch: !lm.batch, %x: tensor<?x16xf32>, %z: tensor<?x16xf32>) -> tensor<?x16xf32> {
