@@ -6,32 +6,48 @@
 #include "llvm/ADT/TypeSwitch.h"
 
 #include <algorithm>
+#include <tuple>
 
 using namespace mlir;
 
 namespace quire {
 
-static double addSeconds(const KernelCost &cost, const MachineProfile &machine,
-                         int64_t rows) {
+// Unpacking a block-format value takes about a third of the port slots of the
+// multiply-add that uses it.
+static constexpr double kUnpackShare = 0.33;
+// Rows of activations stay in the caches; the weights stream from memory.
+static constexpr double kCachedShare = 0.1;
+
+Prediction predict(const KernelCost &cost, const MachineProfile &machine,
+                   int64_t rows, int64_t rowBlock) {
+  double blocks = double(llvm::divideCeil(rows, rowBlock));
+  double unpack = cost.int8 ? kUnpackShare * cost.weights * blocks : 0;
   double rate = (cost.int8 ? machine.int8Gops : machine.f32Gops) * 1e9;
-  return cost.addsPerRow * double(rows) / rate;
+  double adds = (cost.addsPerRow * double(rows) + unpack) / rate;
+  double read =
+      (cost.fixedBytes + cost.bytesPerRow * double(rows) * kCachedShare) /
+      (machine.readGbps * 1e9);
+  return {rowBlock, 1e6 * std::max(adds, read), read >= adds};
 }
 
-static double readSeconds(const KernelCost &cost, const MachineProfile &machine,
-                          int64_t rows) {
-  // Rows of activations stay in the caches; the weights stream from memory.
-  return (cost.fixedBytes + cost.bytesPerRow * double(rows) * 0.1) /
-         (machine.readGbps * 1e9);
-}
-
-double KernelCost::microseconds(const MachineProfile &machine,
-                                int64_t rows) const {
-  return 1e6 * std::max(addSeconds(*this, machine, rows),
-                        readSeconds(*this, machine, rows));
-}
-
-bool KernelCost::readBound(const MachineProfile &machine, int64_t rows) const {
-  return readSeconds(*this, machine, rows) >= addSeconds(*this, machine, rows);
+llvm::SmallVector<Prediction> rankBlocks(const KernelCost &cost,
+                                         const MachineProfile &machine,
+                                         int64_t rows) {
+  if (cost.addsPerRow == 0) {
+    return {predict(cost, machine, rows, 1)};
+  }
+  llvm::SmallVector<Prediction> ranked;
+  for (int64_t block : kRowBlocks) {
+    if (block <= rows || block == 1) {
+      ranked.push_back(predict(cost, machine, rows, block));
+    }
+  }
+  // Larger blocks come first where the read stream makes them equal.
+  llvm::sort(ranked, [](const Prediction &a, const Prediction &b) {
+    return std::tuple(a.microseconds, -a.rowBlock) <
+           std::tuple(b.microseconds, -b.rowBlock);
+  });
+  return ranked;
 }
 
 static KernelCost rowTraffic(Operation *op) {
@@ -52,7 +68,9 @@ static KernelCost productCost(Operation *op) {
     auto type = dyn_cast<lm::WeightType>(operand.getType());
     if (type && !type.isVector()) {
       cost.fixedBytes += double(packedBytes(type));
-      cost.addsPerRow += double(type.getRows()) * double(type.getColumns());
+      double values = double(type.getRows()) * double(type.getColumns());
+      cost.addsPerRow += values;
+      cost.weights += values;
       cost.int8 =
           activationFormatFor(type.getFormat()) != lm::ActivationFormat::F32;
     }

@@ -21,13 +21,28 @@ struct KernelCost {
   double fixedBytes = 0;  // whatever the rows: weights
   double bytesPerRow = 0; // activations in and out
   double addsPerRow = 0;  // multiply-adds
-  bool int8 = false;      // which rate they run at
-
-  /// Microseconds for `rows` rows.
-  double microseconds(const MachineProfile &machine, int64_t rows) const;
-  /// Whether the read stream is what takes the time.
-  bool readBound(const MachineProfile &machine, int64_t rows) const;
+  double weights = 0;     // values that are unpacked once per block of rows
+  bool int8 = false;      // which rate the multiply-adds run at
 };
+
+/// Rows that a product keeps in registers while it unpacks a weight once.
+/// Kernels are compiled for each of these and take the largest that fits.
+inline constexpr int64_t kRowBlocks[] = {8, 4, 2, 1};
+
+struct Prediction {
+  int64_t rowBlock = 1;
+  double microseconds = 0;
+  bool readBound = false; // the read stream is what takes the time
+};
+
+/// What `rows` rows take in blocks of `rowBlock`.
+Prediction predict(const KernelCost &cost, const MachineProfile &machine,
+                   int64_t rows, int64_t rowBlock);
+
+/// The row blocks that apply to `rows` rows, fastest first; the second is the
+/// runner-up. Ops that are no products have one.
+llvm::SmallVector<Prediction>
+rankBlocks(const KernelCost &cost, const MachineProfile &machine, int64_t rows);
 
 /// The cost of an op and the kernel that runs it. Attention is counted without
 /// its context, which is not known here.

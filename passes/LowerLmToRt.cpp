@@ -193,6 +193,22 @@ static std::string originOf(ArrayRef<const Node *> nodes) {
   return llvm::join(names, "+");
 }
 
+/// Predicted microseconds of one decoded token, as select-kernels noted them.
+static double predictedTime(ArrayRef<const Node *> nodes) {
+  double sum = 0;
+  for (const Node *node : nodes) {
+    for (Operation *op : node->ops) {
+      auto kernel = op->getAttrOfType<DictionaryAttr>("kernel");
+      auto table = kernel ? kernel.getAs<ArrayAttr>("predicted") : ArrayAttr();
+      if (table && !table.empty()) {
+        auto first = cast<DictionaryAttr>(table[0]);
+        sum += first.getAs<FloatAttr>("microseconds").getValueAsDouble();
+      }
+    }
+  }
+  return sum;
+}
+
 LogicalResult LowerLmToRt::lowerBody(func::FuncOp function,
                                      LoweringScope &scope, OpBuilder &to) {
   Block &block = function.getBody().front();
@@ -223,9 +239,12 @@ LogicalResult LowerLmToRt::lowerBody(func::FuncOp function,
     if (parts.empty()) {
       continue;
     }
-    rt::LaunchOp::create(to, nodes.front()->ops.front()->getLoc(),
-                         to.getStringAttr(originOf(nodes)),
-                         to.getArrayAttr(parts));
+    auto launch = rt::LaunchOp::create(to, nodes.front()->ops.front()->getLoc(),
+                                       to.getStringAttr(originOf(nodes)),
+                                       to.getArrayAttr(parts));
+    if (double predicted = predictedTime(nodes)) {
+      launch->setAttr("predicted_microseconds", to.getF64FloatAttr(predicted));
+    }
   }
   if (loop) {
     emitLoop();

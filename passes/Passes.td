@@ -114,8 +114,10 @@ def PlanMemory : Quire_ModulePass<"plan-memory"> {
   let description = [{
     A buffer lives from the first launch that writes it to the last that reads
     it; the bodies of different layer kinds never run at once and share their
-    space. Largest first, each at the lowest offset that is free for its
-    lifetime. Prints the arena beside the peak of live bytes.
+    space. Buffers go, one after the other, to the lowest offset that is free
+    for their lifetime; of a few orders (largest first, longest first, ...) the
+    one with the smallest arena is kept. Prints the arena beside the peak of
+    live bytes.
   }];
   let dependentDialects = ["::quire::rt::RtDialect"];
 }

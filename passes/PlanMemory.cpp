@@ -7,6 +7,7 @@
 #include "llvm/ADT/MapVector.h"
 
 #include <algorithm>
+#include <limits>
 #include <tuple>
 
 using namespace mlir;
@@ -132,11 +133,35 @@ private:
   int64_t loopBegin = 0; // of the loop seen last
 };
 
-/// Largest first, each at the lowest offset free among those it meets.
-int64_t place(std::vector<Lifetime *> order) {
-  llvm::sort(order, [](const Lifetime *a, const Lifetime *b) {
-    return std::tie(b->bytes, a->number) < std::tie(a->bytes, b->number);
-  });
+using Order = bool (*)(const Lifetime *, const Lifetime *);
+
+/// No single order is best for every model; these are cheap to try.
+constexpr Order kOrders[] = {
+    // Largest first.
+    [](const Lifetime *a, const Lifetime *b) {
+      return std::tie(b->bytes, a->number) < std::tie(a->bytes, b->number);
+    },
+    // Longest lived first, then largest.
+    [](const Lifetime *a, const Lifetime *b) {
+      return std::tuple(b->end - b->begin, b->bytes, a->number) <
+             std::tuple(a->end - a->begin, a->bytes, b->number);
+    },
+    // In order of first use.
+    [](const Lifetime *a, const Lifetime *b) {
+      return std::tuple(a->begin, b->bytes, a->number) <
+             std::tuple(b->begin, a->bytes, b->number);
+    },
+    // Most bytes times launches first.
+    [](const Lifetime *a, const Lifetime *b) {
+      return std::tuple(b->bytes * (b->end - b->begin + 1), a->number) <
+             std::tuple(a->bytes * (a->end - a->begin + 1), b->number);
+    },
+};
+
+/// Each buffer, in the given order, at the lowest offset that is free among
+/// those it meets.
+int64_t place(std::vector<Lifetime *> order, Order before) {
+  llvm::sort(order, before);
   int64_t arena = 0;
   std::vector<Lifetime *> placed;
   for (Lifetime *life : order) {
@@ -161,6 +186,20 @@ int64_t place(std::vector<Lifetime *> order) {
     arena = std::max(arena, offset + life->bytes);
   }
   return arena;
+}
+
+/// The best of the orders; its offsets stay in the lifetimes.
+int64_t placeBest(const std::vector<Lifetime *> &lives) {
+  Order best = kOrders[0];
+  int64_t least = std::numeric_limits<int64_t>::max();
+  for (Order order : kOrders) {
+    int64_t arena = place(lives, order);
+    if (arena < least) {
+      least = arena;
+      best = order;
+    }
+  }
+  return place(lives, best);
 }
 
 /// Most bytes alive at one time, in the fullest combination of bodies.
@@ -196,7 +235,7 @@ struct PlanMemory : impl::PlanMemoryBase<PlanMemory> {
         lives.push_back(&life);
       }
     }
-    int64_t arena = place(lives);
+    int64_t arena = placeBest(lives);
     Builder b(&getContext());
     for (auto &[name, life] : lifetimes.buffers) {
       if (name != "logits") {

@@ -121,7 +121,8 @@ static func::FuncOp writeFunction(ModuleOp module, const RowwiseGroup &group,
   IRMapping mapping;
   mapping.map(group.inputs, body->getArguments());
   for (Operation *op : group.ops) {
-    builder.clone(*op, mapping);
+    // What was predicted for single ops says nothing of the fused loop.
+    builder.clone(*op, mapping)->removeAttr("kernel");
   }
   llvm::SmallVector<Value> results;
   for (Value output : group.outputs) {

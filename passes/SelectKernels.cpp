@@ -20,29 +20,54 @@ constexpr int64_t kRowCounts[] = {1, 8, 512};
 struct SelectKernels : impl::SelectKernelsBase<SelectKernels> {
   using SelectKernelsBase::SelectKernelsBase;
 
+  /// One row range of the table: the best block and the one after it.
+  Attribute entry(int64_t rows, ArrayRef<Prediction> ranked) {
+    Builder b(&getContext());
+    llvm::SmallVector<NamedAttribute> fields{
+        b.getNamedAttr("rows", b.getI64IntegerAttr(rows)),
+        b.getNamedAttr("row_block", b.getI64IntegerAttr(ranked[0].rowBlock)),
+        b.getNamedAttr("microseconds",
+                       b.getF64FloatAttr(ranked[0].microseconds)),
+        b.getNamedAttr(
+            "bound",
+            b.getStringAttr(ranked[0].readBound ? "read" : "multiply"))};
+    if (ranked.size() > 1) {
+      fields.push_back(
+          b.getNamedAttr("runner_up", b.getI64IntegerAttr(ranked[1].rowBlock)));
+      fields.push_back(b.getNamedAttr(
+          "runner_up_microseconds", b.getF64FloatAttr(ranked[1].microseconds)));
+    }
+    return b.getDictionaryAttr(fields);
+  }
+
+  static std::string describe(int64_t rows, ArrayRef<Prediction> ranked) {
+    const Prediction &best = ranked[0];
+    std::string text = llvm::formatv(
+        "\n  {0,4} row(s): in blocks of {1}: {2:F1} us, {3}-bound", rows,
+        best.rowBlock, best.microseconds, best.readBound ? "read" : "multiply");
+    if (ranked.size() > 1) {
+      text += llvm::formatv("; runner-up blocks of {0}: {1:F1} us",
+                            ranked[1].rowBlock, ranked[1].microseconds);
+    }
+    return text;
+  }
+
   void select(Operation *op, const MachineProfile &machine) {
     KernelChoice choice = chooseKernel(op);
     Builder b(&getContext());
     llvm::SmallVector<Attribute> table;
-    std::string line =
-        llvm::formatv("{0}: {1}", lm::modelName(op), choice.kernel);
+    std::string text = lm::modelName(op) + ": " + choice.kernel;
     for (int64_t rows : kRowCounts) {
-      double us = choice.cost.microseconds(machine, rows);
-      bool read = choice.cost.readBound(machine, rows);
-      table.push_back(b.getDictionaryAttr(
-          {b.getNamedAttr("rows", b.getI64IntegerAttr(rows)),
-           b.getNamedAttr("microseconds", b.getF64FloatAttr(us)),
-           b.getNamedAttr("bound",
-                          b.getStringAttr(read ? "read" : "multiply"))}));
-      line += llvm::formatv(", {0} row(s) {1:F1} us ({2})", rows, us,
-                            read ? "read" : "multiply");
+      auto ranked = rankBlocks(choice.cost, machine, rows);
+      table.push_back(entry(rows, ranked));
+      text += describe(rows, ranked);
     }
     op->setAttr("kernel",
                 b.getDictionaryAttr(
                     {b.getNamedAttr("name", b.getStringAttr(choice.kernel)),
                      b.getNamedAttr("predicted", b.getArrayAttr(table))}));
     if (choice.cost.addsPerRow > 0) {
-      explain(getOperation(), getArgument(), line);
+      explain(getOperation(), getArgument(), text);
     }
   }
 

@@ -40,16 +40,17 @@ static std::string keyOf(const llvm::SetVector<Operation *> &ops,
   return key;
 }
 
-/// "dense.attn_q" in a layer, "embedding" in the step.
+/// "dense.attn_q.weight" in a layer, "step.embedding.weight" in the step.
 static std::string nameOf(const llvm::SetVector<Operation *> &ops,
-                          func::FuncOp function, bool layered) {
+                          func::FuncOp function) {
+  StringRef param = "weight";
   for (Operation *op : ops) {
     if (auto load = dyn_cast<lm::LoadParamOp>(op)) {
-      return layered ? (function.getName() + "." + load.getParam()).str()
-                     : load.getParam().str();
+      param = load.getParam();
     }
   }
-  return "weight";
+  StringRef suffix = param.ends_with("_bias") ? "" : ".weight";
+  return (function.getName() + "." + param + suffix).str();
 }
 
 static std::string uniqueName(ModuleOp module, std::string name) {
@@ -74,10 +75,7 @@ FlatSymbolRefAttr WeightSlots::slotFor(Value weight) {
   if (layered) {
     layers = layersOf[function.getName().str()];
   }
-  // A parameter may have the slot's plain name: slots of the step get a
-  // prefix of their own.
-  std::string name = nameOf(ops, function, layered);
-  known->second = uniqueName(module, layered ? name : "step." + name);
+  known->second = uniqueName(module, nameOf(ops, function));
 
   auto type = cast<lm::WeightType>(weight.getType());
   StringRef format =
