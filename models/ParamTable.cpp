@@ -78,20 +78,22 @@ FailureOr<lm::NumberFormat> ParamTable::checkTensor(const Param &param,
     return emitError(loc) << "the checkpoint lacks tensor '" << name << "'";
   }
   used.insert(name);
-  // A vector may be stored as [n]; a matrix has to be [outputs, inputs], with
-  // more rows than the weight's only where several weights share the tensor.
+  // A vector is stored as [n], a matrix as [outputs, inputs]; several weights
+  // may share a tensor's rows.
   bool fits = tensor->shape.size() == param.shape.size();
   for (size_t i = 1; fits && i < param.shape.size(); ++i) {
     fits = tensor->shape[i] == param.shape[i];
   }
-  bool shared = source.config.architecture == "phi3" && param.layered;
-  int64_t end = param.name.rowBegin + param.shape[0];
-  fits = fits && (shared ? tensor->shape[0] >= end : tensor->shape[0] == end);
+  std::vector<int64_t> wanted = param.shape;
+  if (param.name.rowTotal != 0) {
+    wanted[0] = param.name.rowTotal;
+  }
+  fits = fits && tensor->shape[0] == wanted[0];
   if (!fits) {
     return emitError(loc) << "tensor '" << name << "' has shape "
                           << shapeText(tensor->shape)
                           << "; the configuration asks for "
-                          << shapeText(param.shape);
+                          << shapeText(wanted);
   }
   auto format = lm::symbolizeNumberFormat(numberFormatName(tensor->format));
   if (!format) {

@@ -92,19 +92,22 @@ static absl::Status applyLongRope(const RopeConfig &config, int64_t context,
         table.inverseFrequency.size(), " channel pairs"));
   }
   for (size_t i = 0; i < factors.size(); ++i) {
+    if (!(factors[i] > 0)) {
+      return absl::InvalidArgumentError(
+          strCat("entry ", i, " of the rope scaling's factors is ", factors[i],
+                 "; it must be positive"));
+    }
     float exponent =
         static_cast<float>(2 * i) / static_cast<float>(config.rotaryDim);
     table.inverseFrequency[i] =
         1.0f / (static_cast<float>(factors[i]) *
                 std::pow(static_cast<float>(config.base), exponent));
   }
-  double factor = static_cast<double>(config.maxContext) /
-                  static_cast<double>(config.originalContext);
   if (config.attentionFactor) {
     table.amplitude = *config.attentionFactor;
-  } else if (factor > 1) {
+  } else if (config.factor > 1) {
     table.amplitude = std::sqrt(
-        1 + std::log(factor) /
+        1 + std::log(config.factor) /
                 std::log(static_cast<double>(config.originalContext)));
   }
   return absl::OkStatus();
@@ -180,6 +183,11 @@ absl::StatusOr<RopeTable> makeRopeTable(const RopeConfig &config,
           " channel pairs"));
     }
     for (size_t i = 0; i < table.inverseFrequency.size(); ++i) {
+      if (!(config.frequencyDivisors[i] > 0)) {
+        return absl::InvalidArgumentError(
+            strCat("rope frequency divisor ", i, " is ",
+                   config.frequencyDivisors[i], "; it must be positive"));
+      }
       table.inverseFrequency[i] /= config.frequencyDivisors[i];
     }
   }

@@ -17,8 +17,8 @@ enum class RopeKind { Default, Linear, Llama3, Yarn, Dynamic, LongRope };
 struct RopeConfig {
   RopeKind kind = RopeKind::Default;
   double base = 10000;
-  int64_t rotaryDim = 0; // channels of a head that rotate
-  double factor = 1;
+  int64_t rotaryDim = 0;       // channels of a head that rotate
+  double factor = 1;           // by which the context grew
   int64_t originalContext = 0; // positions the model was trained on
   int64_t maxContext = 0;      // max_position_embeddings
   // Llama 3
@@ -31,12 +31,12 @@ struct RopeConfig {
   double mscale = 0; // 0: not given
   double mscaleAllDim = 0;
   // YaRN, LongRoPE: what the configuration sets outright
-  std::optional<double> attentionFactor;
+  std::optional<double> attentionFactor = {};
   // LongRoPE
-  std::vector<double> shortFactor;
-  std::vector<double> longFactor;
+  std::vector<double> shortFactor = {};
+  std::vector<double> longFactor = {};
   // GGUF stores some scalings as divisors of the frequencies.
-  std::vector<float> frequencyDivisors;
+  std::vector<float> frequencyDivisors = {};
 };
 
 struct RopeTable {

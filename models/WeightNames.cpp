@@ -29,11 +29,12 @@ static void useFusedTensors(const ModelConfig &config, const char *qkv,
                             const char *gateUp, WeightNames &names) {
   int64_t queryRows = config.heads * config.headDim;
   int64_t keyRows = config.kvHeads * config.headDim;
-  names.query = {qkv};
-  names.key = {qkv, queryRows};
-  names.value = {qkv, queryRows + keyRows};
-  names.gate = {gateUp};
-  names.up = {gateUp, config.intermediate};
+  int64_t qkvRows = queryRows + 2 * keyRows;
+  names.query = {qkv, 0, qkvRows};
+  names.key = {qkv, queryRows, qkvRows};
+  names.value = {qkv, queryRows + keyRows, qkvRows};
+  names.gate = {gateUp, 0, 2 * config.intermediate};
+  names.up = {gateUp, config.intermediate, 2 * config.intermediate};
 }
 
 WeightNames huggingFaceWeightNames(const ModelConfig &config) {

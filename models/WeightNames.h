@@ -17,6 +17,7 @@ struct ModelConfig;
 struct WeightName {
   std::string pattern;
   int64_t rowBegin = 0;
+  int64_t rowTotal = 0; // of the whole tensor; 0: it is all this weight's
 
   /// The tensor's name in layer `layer`.
   std::string inLayer(int64_t layer) const;

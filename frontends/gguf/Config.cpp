@@ -125,6 +125,10 @@ absl::Status checkFields(const Reader &reader) {
     if (!item.key().starts_with(reader.prefix)) {
       continue;
     }
+    // Counts of experts and the like are written as 0 by some converters.
+    if (item.value() == 0) {
+      continue;
+    }
     std::string_view field(item.key());
     field.remove_prefix(reader.prefix.size());
     if (std::ranges::find(kFields, field) == kFields.end()) {
@@ -178,8 +182,17 @@ absl::Status readScaling(Reader &reader, const Checkpoint &checkpoint,
   rope.frequencyDivisors = *std::move(divisors);
   if (!longFactors->empty() || !shortFactors->empty()) {
     rope.kind = RopeKind::LongRope;
+    rope.factor =
+        static_cast<double>(rope.maxContext) /
+        static_cast<double>(std::max<int64_t>(rope.originalContext, 1));
     rope.longFactor.assign(longFactors->begin(), longFactors->end());
     rope.shortFactor.assign(shortFactors->begin(), shortFactors->end());
+  }
+  if (type == "longrope" && rope.kind != RopeKind::LongRope) {
+    return absl::InvalidArgumentError(
+        "the GGUF metadata asks for rope scaling 'longrope', but the file has "
+        "no tensors 'rope_factors_long.weight' and "
+        "'rope_factors_short.weight'");
   }
   double attention = reader.number("rope.scaling.attn_factor", 0);
   if (attention != 0 && rope.kind == RopeKind::LongRope) {
@@ -197,6 +210,13 @@ absl::Status readRopes(Reader &reader, const Family &family,
   rope.base = reader.number("rope.freq_base", 10000);
   rope.rotaryDim = reader.count("rope.dimension_count", model.headDim);
   rope.maxContext = model.maxContext;
+  if (model.permutedRotary && rope.rotaryDim != model.headDim) {
+    return absl::UnimplementedError(
+        strCat("'", reader.prefix, "rope.dimension_count' is ", rope.rotaryDim,
+               " where heads have ", model.headDim,
+               " channels; this architecture's rows are stored for whole heads "
+               "that rotate"));
+  }
   RopeConfig local = rope;
   if (absl::Status status = readScaling(reader, checkpoint, rope);
       !status.ok()) {
@@ -257,6 +277,10 @@ absl::Status readShape(Reader &reader, const Checkpoint &checkpoint,
         "the GGUF metadata has ", model.heads, " heads, ", model.kvHeads,
         " key/value heads and width ", model.hidden,
         "; all must be positive and the first a multiple of the second"));
+  }
+  if (model.maxContext == 0) {
+    return absl::InvalidArgumentError(
+        strCat("'", reader.prefix, "context_length' is 0"));
   }
   model.headDim =
       reader.count("attention.key_length", model.hidden / model.heads);

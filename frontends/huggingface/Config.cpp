@@ -68,6 +68,13 @@ absl::StatusOr<const Family *> familyOf(const json &config) {
   }
   auto name = (*classes)->front().get<std::string>();
   const Family *family = huggingface::findFamily(name);
+  if (family == nullptr && name.ends_with("ForConditionalGeneration")) {
+    return absl::UnimplementedError(
+        strCat("architecture '", name,
+               "' wraps several models; Quire takes the text model alone, "
+               "saved as one of ",
+               huggingface::familyNames()));
+  }
   if (family == nullptr) {
     return absl::UnimplementedError(strCat("architecture '", name,
                                            "' is not supported; known are ",
@@ -139,7 +146,10 @@ bool slides(WindowRule rule, int64_t layer, Reader &reader) {
 }
 
 void readWindows(Reader &reader, const Family &family, ModelConfig &model) {
-  int64_t window = reader.count("sliding_window", 0);
+  // Absent is the family's default, null is none.
+  int64_t window = reader.count(
+      "sliding_window",
+      reader.object.contains("sliding_window") ? 0 : family.window);
   if (family.windows == WindowRule::FromLayer &&
       !reader.flag("use_sliding_window", false)) {
     window = 0;
@@ -176,17 +186,20 @@ void readWindows(Reader &reader, const Family &family, ModelConfig &model) {
 
 void readRopes(Reader &reader, const Family &family, ModelConfig &model) {
   bool local = family.windows == WindowRule::AllButEverySixth;
-  auto global = huggingface::readRope(
-      reader.object, "full_attention",
-      {.base = local ? 1e6 : 1e4, .headDim = model.headDim});
+  auto global = huggingface::readRope(reader.object, "full_attention",
+                                      {.base = local ? 1e6 : 1e4,
+                                       .headDim = model.headDim,
+                                       .maxContext = model.maxContext});
   reader.fail(global.status());
   if (global.ok()) {
     model.ropes.push_back(*std::move(global));
   }
   if (local) {
-    auto sliding = huggingface::readRope(
-        reader.object, "sliding_attention",
-        {.base = 1e4, .headDim = model.headDim, .ignoreScaling = true});
+    auto sliding = huggingface::readRope(reader.object, "sliding_attention",
+                                         {.base = 1e4,
+                                          .headDim = model.headDim,
+                                          .maxContext = model.maxContext,
+                                          .ignoreScaling = true});
     reader.fail(sliding.status());
     if (sliding.ok()) {
       model.ropes.push_back(*std::move(sliding));
@@ -238,11 +251,22 @@ void readShape(Reader &reader, const Family &family, ModelConfig &model) {
   model.hidden = reader.count("hidden_size");
   model.intermediate = reader.count("intermediate_size");
   model.heads = reader.count("num_attention_heads");
-  model.kvHeads = reader.count("num_key_value_heads", model.heads);
-  int64_t headDim =
-      family.headDim != 0 ? family.headDim : model.hidden / model.heads;
-  model.headDim = reader.count("head_dim", headDim);
-  model.maxContext = reader.count("max_position_embeddings", 2048);
+  bool absent = !reader.object.contains("num_key_value_heads");
+  model.kvHeads = reader.count("num_key_value_heads",
+                               absent && family.kvHeads != 0 ? family.kvHeads
+                                                             : model.heads);
+  bool derived = family.headDim == 0;
+  model.headDim = reader.count("head_dim", derived ? -1 : family.headDim);
+  if (model.headDim == -1) {
+    model.headDim = model.hidden / model.heads;
+    if (model.hidden % model.heads != 0) {
+      reader.fail(absl::InvalidArgumentError(
+          strCat("hidden_size (", model.hidden,
+                 ") must be a multiple of num_attention_heads (", model.heads,
+                 ") where config.json has no head_dim")));
+    }
+  }
+  model.maxContext = reader.count("max_position_embeddings", family.maxContext);
   int64_t layers = reader.count("num_hidden_layers");
   if (layers > 4096) {
     reader.fail(absl::InvalidArgumentError(strCat(
@@ -256,8 +280,15 @@ void readShape(Reader &reader, const Family &family, ModelConfig &model) {
         "num_attention_heads (", model.heads,
         ") must be a multiple of num_key_value_heads (", model.kvHeads, ")")));
   }
-  if (model.headDim == 0) {
-    reader.fail(absl::InvalidArgumentError("'head_dim' of config.json is 0"));
+  if (model.headDim == 0 || model.maxContext == 0) {
+    reader.fail(absl::InvalidArgumentError(
+        "'head_dim' and 'max_position_embeddings' of config.json must not be "
+        "0"));
+  }
+  if (model.heads * model.headDim > kCount.highest) {
+    reader.fail(absl::InvalidArgumentError(
+        strCat("num_attention_heads (", model.heads, ") times head_dim (",
+               model.headDim, ") is out of range")));
   }
 }
 

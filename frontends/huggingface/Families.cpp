@@ -23,8 +23,10 @@ static constexpr Names kGemmaFields[] = {"sliding_window",
                                          "sliding_window_pattern",
                                          "_sliding_window_pattern"};
 static constexpr Names kPhiFields[] = {
-    "sliding_window", "original_max_position_embeddings",
-    "partial_rotary_factor", "embd_pdrop", "resid_pdrop"};
+    "sliding_window", "original_max_position_embeddings", "embd_pdrop",
+    "resid_pdrop",
+    // Written by Phi-4 mini; no implementation reads them.
+    "full_attn_mod", "interpolate_factor"};
 static constexpr Names kGraniteFields[] = {
     "embedding_multiplier", "residual_multiplier", "attention_multiplier",
     "logits_scaling"};
@@ -33,17 +35,23 @@ static constexpr std::array kFamilies = {
     Family{.className = "LlamaForCausalLM", .modelType = "llama"},
     Family{.className = "MistralForCausalLM",
            .modelType = "mistral",
+           .kvHeads = 8,
+           .maxContext = 131072,
            .windows = WindowRule::AllLayers,
            .ownFields = kMistralFields},
     Family{.className = "Qwen2ForCausalLM",
            .modelType = "qwen2",
            .queryKeyValueBias = true,
+           .kvHeads = 32,
+           .maxContext = 32768,
            .windows = WindowRule::FromLayer,
            .ownFields = kWindowFields},
     Family{.className = "Qwen3ForCausalLM",
            .modelType = "qwen3",
            .queryKeyNorm = QueryKeyNorm::PerHead,
            .headDim = 128,
+           .kvHeads = 32,
+           .maxContext = 32768,
            .windows = WindowRule::FromLayer,
            .ownFields = kWindowFields},
     Family{.className = "Gemma2ForCausalLM",
@@ -52,6 +60,8 @@ static constexpr std::array kFamilies = {
            .gemma = true,
            .tiedHead = true,
            .headDim = 256,
+           .kvHeads = 4,
+           .maxContext = 8192,
            .windows = WindowRule::EverySecond,
            .ownFields = kGemmaFields},
     Family{.className = "Gemma3ForCausalLM",
@@ -61,11 +71,15 @@ static constexpr std::array kFamilies = {
            .gemma = true,
            .tiedHead = true,
            .headDim = 256,
+           .kvHeads = 4,
+           .maxContext = 131072,
            .windows = WindowRule::AllButEverySixth,
            .ownFields = kGemmaFields},
     Family{.className = "Phi3ForCausalLM",
            .modelType = "phi3",
            .normEpsilon = 1e-5,
+           .maxContext = 4096,
+           .window = 0,
            .windows = WindowRule::AllLayers,
            .ownFields = kPhiFields},
     Family{.className = "GraniteForCausalLM",
@@ -117,10 +131,10 @@ static constexpr std::array kCommonFields = {
     Names("output_hidden_states"), Names("chunk_size_feed_forward"),
     Names("is_encoder_decoder"), Names("problem_type"),
     Names("tokenizer_class"), Names("is_llama_config"),
-    Names("rope_interleaved"), Names("transformers.js_config"),
-    Names("unsloth_fixed"), Names("unsloth_version"),
-    Names("max_sequence_length"), Names("model_max_length"),
-    Names("use_mrope")};
+    Names("transformers.js_config"), Names("max_length"), Names("do_sample"),
+    Names("temperature"), Names("top_p"), Names("unsloth_fixed"),
+    Names("unsloth_version"), Names("max_sequence_length"),
+    Names("model_max_length")};
 
 bool isCommonField(std::string_view name) {
   return std::ranges::find(kCommonFields, name) != kCommonFields.end();

@@ -31,6 +31,10 @@ struct Family {
   bool tiedHead = false;          // default
   int64_t headDim = 0;            // default; 0: hidden / heads
   double normEpsilon = 1e-6;      // default
+  // Defaults that transformers takes for fields a file leaves out.
+  int64_t kvHeads = 0; // 0: as many as heads
+  int64_t maxContext = 2048;
+  int64_t window = 4096; // where the family slides
   WindowRule windows = WindowRule::None;
   /// Fields that this family alone has, beside the common ones.
   std::span<const std::string_view> ownFields = {};

@@ -153,7 +153,10 @@ static absl::Status readScaling(const json &scaling, RopeConfig &rope) {
     if (!value.ok()) {
       return value.status();
     }
-    *number.to = value->value_or(*number.to);
+    // transformers takes a beta of 0 for one that is not given.
+    bool given = value->has_value() &&
+                 (**value != 0 || !number.field.starts_with("beta_"));
+    *number.to = given ? **value : *number.to;
   }
   if (!(original >= 0 && original <= 1e9)) {
     return absl::InvalidArgumentError(
@@ -163,7 +166,9 @@ static absl::Status readScaling(const json &scaling, RopeConfig &rope) {
   if (rope.originalContext == 0) {
     rope.originalContext = rope.maxContext;
   }
-  if (!hasFactor && rope.kind == RopeKind::Yarn) {
+  bool byLengths =
+      rope.kind == RopeKind::Yarn || rope.kind == RopeKind::LongRope;
+  if (!hasFactor && byLengths) {
     rope.factor = static_cast<double>(rope.maxContext) /
                   static_cast<double>(rope.originalContext);
   }
@@ -200,20 +205,25 @@ absl::StatusOr<RopeConfig> readRope(const json &config,
     base = findFloat(config, "rope_local_base_freq");
   }
   auto partial = findEither(object, config, "partial_rotary_factor");
-  auto context = findInt(config, "max_position_embeddings", {1, 1 << 30});
   auto original =
       findInt(config, "original_max_position_embeddings", {1, 1 << 30});
   for (const absl::Status &status :
-       {base.status(), partial.status(), context.status(), original.status()}) {
+       {base.status(), partial.status(), original.status()}) {
     if (!status.ok()) {
       return status;
     }
   }
   RopeConfig rope;
   rope.base = base->value_or(defaults.base);
-  rope.rotaryDim = static_cast<int64_t>(static_cast<double>(defaults.headDim) *
-                                        partial->value_or(1.0));
-  rope.maxContext = context->value_or(0);
+  double share = partial->value_or(1.0);
+  if (!(share > 0 && share <= 1)) {
+    return absl::InvalidArgumentError(
+        strCat("partial_rotary_factor of config.json is ", share,
+               "; it must be above 0 and at most 1"));
+  }
+  rope.rotaryDim =
+      static_cast<int64_t>(static_cast<double>(defaults.headDim) * share);
+  rope.maxContext = defaults.maxContext;
   rope.originalContext = original->value_or(0);
   if (object != nullptr) {
     if (absl::Status status = readScaling(*object, rope); !status.ok()) {

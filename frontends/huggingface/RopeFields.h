@@ -17,6 +17,7 @@ namespace quire::huggingface {
 struct RopeDefaults {
   double base = 10000;
   int64_t headDim = 0;
+  int64_t maxContext = 0;
   bool ignoreScaling = false; // Gemma's sliding layers take none
 };
 

@@ -1,0 +1,196 @@
+// From files to a module: rows permuted for GGUF's llama mean the same model,
+// tensors that do not fit are refused by name, and published configurations
+// build in no time with the cache sizes they should have.
+
+#include "frontends/Import.h"
+#include "ir/reference/CheckpointParams.h"
+#include "ir/reference/Interpreter.h"
+#include "passes/Pipeline.h"
+#include "tests/frontends/PublishedConfigs.h"
+#include "tests/frontends/TinyWeights.h"
+
+#include "ir/rt/Rt.h"
+#include "mlir/IR/Diagnostics.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+#include <chrono>
+#include <cmath>
+
+using namespace mlir;
+
+namespace quire {
+namespace {
+
+using test::TemporaryDirectory;
+using test::TinyWeights;
+using testing::HasSubstr;
+
+/// Logits of 33 positions, or nothing.
+std::vector<float> logitsOf(const std::string &path) {
+  MLIRContext context;
+  auto checkpoint = openCheckpoint(path);
+  EXPECT_TRUE(checkpoint.ok()) << checkpoint.status();
+  auto model = importCheckpoint(context, **checkpoint, 0);
+  if (failed(model)) {
+    return {};
+  }
+  reference::CheckpointParams params(**checkpoint);
+  reference::Interpreter interpreter(*model->module, params);
+  std::vector<int32_t> tokens;
+  for (int32_t i = 0; i < 33; ++i) {
+    tokens.push_back((i * 29 + 3) % int32_t(TinyWeights::kVocabulary));
+  }
+  auto input = reference::chainStep(tokens, 0, interpreter.pageSizes());
+  input.logitRow.resize(tokens.size());
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    input.logitRow[i] = int32_t(i);
+  }
+  auto logits = interpreter.step(input);
+  return succeeded(logits) ? logits->values : std::vector<float>();
+}
+
+void expectNear(const std::vector<float> &got,
+                const std::vector<float> &wanted) {
+  ASSERT_FALSE(wanted.empty());
+  ASSERT_EQ(got.size(), wanted.size());
+  float worst = 0;
+  for (size_t i = 0; i < got.size(); ++i) {
+    worst = std::max(worst, std::fabs(got[i] - wanted[i]));
+  }
+  EXPECT_LE(worst, 1e-4f);
+}
+
+std::string writeGguf(const TemporaryDirectory &directory,
+                      const TinyWeights &weights,
+                      const std::string &architecture, bool interleaved) {
+  auto writer = TinyWeights::ggufHead(architecture);
+  weights.addTo(writer, interleaved);
+  writer.write(directory.file(architecture + ".gguf"));
+  return directory.file(architecture + ".gguf");
+}
+
+// Case ROPE-1.
+TEST(Import, PermutedRowsOfGgufLlamaMeanTheSameModel) {
+  TemporaryDirectory directory;
+  TinyWeights weights(false);
+  weights.writeHuggingFace(directory, "LlamaForCausalLM");
+  auto wanted = logitsOf(directory.path());
+  expectNear(logitsOf(writeGguf(directory, weights, "llama", true)), wanted);
+}
+
+TEST(Import, UnpermutedRowsOfGgufQwen2MeanTheSameModel) {
+  TemporaryDirectory directory;
+  TinyWeights weights(true);
+  weights.writeHuggingFace(directory, "Qwen2ForCausalLM");
+  auto wanted = logitsOf(directory.path());
+  expectNear(logitsOf(writeGguf(directory, weights, "qwen2", false)), wanted);
+  // The other order is another model: the test can tell.
+  auto other = logitsOf(writeGguf(directory, weights, "qwen2", true));
+  ASSERT_EQ(other.size(), wanted.size());
+  EXPECT_GT(std::fabs(other.back() - wanted.back()), 1e-3f);
+}
+
+// Llama with biases (GGUF permutes these too).
+TEST(Import, PermutedBiasesMeanTheSameModel) {
+  TemporaryDirectory directory;
+  TinyWeights weights(true);
+  weights.writeHuggingFace(directory, "Qwen2ForCausalLM");
+  expectNear(logitsOf(writeGguf(directory, weights, "llama", true)),
+             logitsOf(directory.path()));
+}
+
+/// What the import of a changed model says.
+std::string errorOf(const std::function<void(TinyWeights &)> &change) {
+  TemporaryDirectory directory;
+  TinyWeights weights(false);
+  change(weights);
+  weights.writeHuggingFace(directory, "LlamaForCausalLM");
+  MLIRContext context;
+  std::string said;
+  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
+    said += diagnostic.str() + "\n";
+    return success();
+  });
+  auto checkpoint = openCheckpoint(directory.path());
+  EXPECT_TRUE(checkpoint.ok()) << checkpoint.status();
+  bool imported = succeeded(importCheckpoint(context, **checkpoint, 0));
+  return imported ? "no error" : said;
+}
+
+TEST(Import, RefusesTensorsThatDoNotFit) {
+  EXPECT_EQ(errorOf([](TinyWeights &) {}), "no error");
+  EXPECT_EQ(errorOf([](TinyWeights &w) { w.tensors.erase(w.tensors.begin()); }),
+            "the checkpoint lacks tensor 'model.embed_tokens.weight'\n");
+  EXPECT_EQ(errorOf([](TinyWeights &w) { w.tensors[1].shape = {1, 32}; }),
+            "tensor 'model.norm.weight' has shape [1, 32]; the configuration "
+            "asks for [32]\n");
+  EXPECT_THAT(errorOf([](TinyWeights &w) { w.tensors[2].shape = {32, 64}; }),
+              HasSubstr("'lm_head.weight' has shape [32, 64]"));
+  EXPECT_THAT(errorOf([](TinyWeights &w) {
+                auto stray = w.tensors[1];
+                stray.huggingFace = "model.layers.2.input_layernorm.weight";
+                w.tensors.push_back(stray);
+              }),
+              HasSubstr("'model.layers.2.input_layernorm.weight' for which"));
+}
+
+TEST(Import, RefusesMoreContextThanTheModelHas) {
+  TemporaryDirectory directory;
+  std::string path = directory.write("config.json", test::kLlama2Of7B);
+  MLIRContext context;
+  std::string said;
+  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
+    said += diagnostic.str();
+    return success();
+  });
+  EXPECT_TRUE(failed(importConfig(context, path, 5000)));
+  EXPECT_THAT(said, HasSubstr("--max-context 5000 is more than the 4096"));
+}
+
+class Published : public testing::TestWithParam<test::PublishedConfig> {};
+
+TEST_P(Published, BuildsFastWithTheRightCache) {
+  const test::PublishedConfig &published = GetParam();
+  TemporaryDirectory directory;
+  std::string path = directory.write("config.json", published.text);
+  MLIRContext context;
+  context.loadDialect<rt::RtDialect>();
+  auto start = std::chrono::steady_clock::now();
+  auto model = importConfig(context, path, 0);
+  std::chrono::duration<double> spent =
+      std::chrono::steady_clock::now() - start;
+  ASSERT_TRUE(succeeded(model));
+  EXPECT_LT(spent.count(), 1.0);
+
+  PipelineOptions options;
+  options.kvFormat = "f16";
+  options.stopAfter = "serve";
+  ASSERT_TRUE(
+      succeeded(runPipeline(*model->module, options,
+                            [](ModuleOp, const Phase &, std::string_view,
+                               double) { return success(); })));
+  int64_t bytesPerToken = 0, layers = 0;
+  for (auto group : model->module->getOps<lm::CacheGroupOp>()) {
+    auto type = cast<lm::KvType>(group.getType());
+    layers += int64_t(group.getLayers().size());
+    bytesPerToken += int64_t(group.getLayers().size()) * type.getHeads() *
+                     (type.getKey() + type.getValue()) * 2;
+  }
+  EXPECT_EQ(layers, published.layers);
+  EXPECT_EQ(bytesPerToken, published.kvBytesPerToken);
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, Published, testing::ValuesIn(test::kPublished),
+                         [](const auto &info) {
+                           return std::string(info.param.name);
+                         });
+
+// Known figures: 2 GiB and 1.25 GiB of fp16 keys and values at 4096 tokens.
+TEST(PublishedCache, OfLlama2At4096Tokens) {
+  EXPECT_EQ(4096 * test::kPublished[0].kvBytesPerToken, int64_t(2) << 30);
+  EXPECT_EQ(4096 * test::kPublished[1].kvBytesPerToken, int64_t(5) << 28);
+}
+
+} // namespace
+} // namespace quire

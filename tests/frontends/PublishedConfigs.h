@@ -1,0 +1,104 @@
+// Configurations of published models, written down with the fields their files
+// have, and the bytes of fp16 keys and values a token should take.
+
+#ifndef QUIRE_TESTS_FRONTENDS_PUBLISHEDCONFIGS_H
+#define QUIRE_TESTS_FRONTENDS_PUBLISHEDCONFIGS_H
+
+#include <cstdint>
+#include <string>
+
+namespace quire::test {
+
+inline constexpr const char *kLlama2Of7B = R"({
+  "architectures": ["LlamaForCausalLM"], "model_type": "llama",
+  "vocab_size": 32000, "hidden_size": 4096, "intermediate_size": 11008,
+  "num_hidden_layers": 32, "num_attention_heads": 32,
+  "num_key_value_heads": 32, "max_position_embeddings": 4096,
+  "hidden_act": "silu", "rms_norm_eps": 1e-05, "rope_scaling": null,
+  "pretraining_tp": 1, "tie_word_embeddings": false, "use_cache": true,
+  "bos_token_id": 1, "eos_token_id": 2, "torch_dtype": "float16"})";
+
+inline constexpr const char *kLlama2Of70B = R"({
+  "architectures": ["LlamaForCausalLM"], "model_type": "llama",
+  "vocab_size": 32000, "hidden_size": 8192, "intermediate_size": 28672,
+  "num_hidden_layers": 80, "num_attention_heads": 64,
+  "num_key_value_heads": 8, "max_position_embeddings": 4096,
+  "hidden_act": "silu", "rms_norm_eps": 1e-05, "rope_scaling": null,
+  "tie_word_embeddings": false, "torch_dtype": "float16"})";
+
+inline constexpr const char *kMistral7B = R"({
+  "architectures": ["MistralForCausalLM"], "model_type": "mistral",
+  "vocab_size": 32000, "hidden_size": 4096, "intermediate_size": 14336,
+  "num_hidden_layers": 32, "num_attention_heads": 32,
+  "num_key_value_heads": 8, "max_position_embeddings": 32768,
+  "hidden_act": "silu", "rms_norm_eps": 1e-05, "rope_theta": 10000.0,
+  "sliding_window": 4096, "tie_word_embeddings": false,
+  "torch_dtype": "bfloat16"})";
+
+inline constexpr const char *kQwen25Of1B5 = R"({
+  "architectures": ["Qwen2ForCausalLM"], "model_type": "qwen2",
+  "vocab_size": 151936, "hidden_size": 1536, "intermediate_size": 8960,
+  "num_hidden_layers": 28, "num_attention_heads": 12,
+  "num_key_value_heads": 2, "max_position_embeddings": 131072,
+  "max_window_layers": 28, "sliding_window": 131072,
+  "use_sliding_window": false, "use_mrope": false, "attention_dropout": 0.0,
+  "hidden_act": "silu", "rms_norm_eps": 1e-06, "rope_theta": 1000000.0,
+  "tie_word_embeddings": true, "torch_dtype": "bfloat16"})";
+
+inline constexpr const char *kGemma3Of4BText = R"({
+  "architectures": ["Gemma3ForCausalLM"], "model_type": "gemma3_text",
+  "vocab_size": 262208, "hidden_size": 2560, "intermediate_size": 10240,
+  "num_hidden_layers": 34, "num_attention_heads": 8,
+  "num_key_value_heads": 4, "head_dim": 256,
+  "max_position_embeddings": 131072, "query_pre_attn_scalar": 256,
+  "hidden_activation": "gelu_pytorch_tanh", "rms_norm_eps": 1e-06,
+  "rope_theta": 1000000.0, "rope_local_base_freq": 10000.0,
+  "rope_scaling": {"factor": 8.0, "rope_type": "linear"},
+  "sliding_window": 1024, "sliding_window_pattern": 6,
+  "attn_logit_softcapping": null, "final_logit_softcapping": null,
+  "cache_implementation": "hybrid", "torch_dtype": "bfloat16"})";
+
+/// `n` factors that grow, in place of the published ones.
+inline std::string growingFactors(int n) {
+  std::string text = "[1.0";
+  for (int i = 1; i < n; ++i) {
+    text += ", " + std::to_string(1.0 + 0.5 * i);
+  }
+  return text + "]";
+}
+
+inline std::string phi35Mini() {
+  return R"({
+  "architectures": ["Phi3ForCausalLM"], "model_type": "phi3",
+  "auto_map": {"AutoConfig": "configuration_phi3.Phi3Config"},
+  "vocab_size": 32064, "hidden_size": 3072, "intermediate_size": 8192,
+  "num_hidden_layers": 32, "num_attention_heads": 32,
+  "num_key_value_heads": 32, "max_position_embeddings": 131072,
+  "original_max_position_embeddings": 4096, "hidden_act": "silu",
+  "rms_norm_eps": 1e-05, "rope_theta": 10000.0, "sliding_window": 262144,
+  "attention_bias": false, "embd_pdrop": 0.0, "resid_pdrop": 0.0,
+  "tie_word_embeddings": false, "torch_dtype": "bfloat16",
+  "rope_scaling": {"type": "longrope", "short_factor": )" +
+         growingFactors(48) + R"(, "long_factor": )" + growingFactors(48) +
+         "}}";
+}
+
+struct PublishedConfig {
+  const char *name;
+  std::string text;
+  int64_t layers;
+  int64_t kvBytesPerToken; // layers * kv heads * 2 * head dim * 2 bytes
+};
+
+inline const PublishedConfig kPublished[] = {
+    {"Llama2Of7B", kLlama2Of7B, 32, 32 * 32 * 2 * 128 * 2},
+    {"Llama2Of70B", kLlama2Of70B, 80, 80 * 8 * 2 * 128 * 2},
+    {"Mistral7B", kMistral7B, 32, 32 * 8 * 2 * 128 * 2},
+    {"Qwen25Of1B5", kQwen25Of1B5, 28, 28 * 2 * 2 * 128 * 2},
+    {"Gemma3Of4BText", kGemma3Of4BText, 34, 34 * 4 * 2 * 256 * 2},
+    {"Phi35Mini", phi35Mini(), 32, 32 * 32 * 2 * 96 * 2},
+};
+
+} // namespace quire::test
+
+#endif
