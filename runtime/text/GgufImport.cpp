@@ -65,9 +65,9 @@ absl::Status readPieces(const GgufMetadata &meta, TokenizerData &data) {
     if (type == PieceType::Control || type == PieceType::Unknown) {
       data.added.push_back({token, AddedSpecial});
     } else if (type == PieceType::UserDefined && types[id] != 0) {
-      // SentencePiece looks for these behind the normaliser.
-      uint32_t flags = data.byteLevel ? 0 : AddedNormalized | AddedVerbatim;
-      data.added.push_back({token, flags});
+      // SentencePiece looks for these behind the normaliser; files hold their
+      // text with plain spaces instead, to be found in the raw text.
+      data.added.push_back({token, 0});
     }
   }
   return absl::OkStatus();
