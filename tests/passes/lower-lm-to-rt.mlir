@@ -8,20 +8,20 @@
 // CHECK: rt.buffer @logits f32 rows 4 row_bytes 128
 // CHECK: rt.buffer @x f32 rows 64 row_bytes 64
 // CHECK-LABEL: rt.sequence @dense {
-// CHECK-NEXT: rt.launch {{.*}}"linear_f32", {activation = @x,{{.*}} out = @[[D:[a-z0-9_.]+]],{{.*}}weight = @dense.w}
+// CHECK-NEXT: rt.launch {{.*}}"linear_f32", {activation = @x,{{.*}} out = @[[D:[a-z0-9_.]+]],{{.*}}weight = @dense.w.weight}
 // CHECK-NEXT: rt.launch {{.*}}"fused_0", {inputs = [@[[D]]], outputs = [@x], rowSet = 0 : i64, tileRows = 64 : i64}
 // CHECK-NEXT: }
-// CHECK: rt.weight @dense.w f32 [16, 16] bytes 4096 layers [0, 1]
+// CHECK: rt.weight @dense.w.weight f32 [16, 16] bytes 4096 layers [0, 1]
 // CHECK: func.func private @fused_0
 // CHECK-NEXT: lm.scale
 // CHECK-NEXT: lm.softcap
 // CHECK-LABEL: rt.sequence @step {
-// CHECK-NEXT: rt.launch {{.*}}"embed_f32", {{.*}} out = @x,{{.*}} weight = @step.embedding}
+// CHECK-NEXT: rt.launch {{.*}}"embed_f32", {{.*}} out = @x,{{.*}} weight = @step.embedding.weight}
 // CHECK-NEXT: rt.loop kinds [@dense] which [0, 0] indices [0, 1]
 // CHECK-NEXT: rt.launch {{.*}}"gather_logit_rows"
-// CHECK-NEXT: rt.launch {{.*}}"linear_f32", {{.*}} out = @logits,{{.*}} rowSet = 1 : i64, weight = @step.embedding}
+// CHECK-NEXT: rt.launch {{.*}}"linear_f32", {{.*}} out = @logits,{{.*}} rowSet = 1 : i64, weight = @step.embedding.weight}
 // CHECK-NEXT: }
-// CHECK: rt.weight @step.embedding f32 [32, 16]
+// CHECK: rt.weight @step.embedding.weight f32 [32, 16]
 // CHECK-NOT: rt.weight
 lm.param @embedding source "e" shape [32, 16] formats [f32]
 lm.param @w source "w.{}" shape [16, 16] formats [f32] layers 2
@@ -45,10 +45,10 @@ func.func @step(%batch: !lm.batch) -> tensor<?x32xf32> {
 // -----
 
 // A weight without layers is one slot, in whichever kind or step it is read.
-// CHECK: rt.weight @step.shared f32 [16] bytes 64 layers []
+// CHECK: rt.weight @dense.shared.weight f32 [16] bytes 64 layers []
 // CHECK-NOT: rt.weight @
 // CHECK-LABEL: rt.sequence @step {
-// CHECK: "rms_norm", {{.*}}weight = @step.shared,
+// CHECK: "rms_norm", {{.*}}weight = @dense.shared.weight,
 lm.param @embedding source "e" shape [16, 16] formats [f32]
 lm.param @shared source "n" shape [16] formats [f32]
 func.func @dense(%x: tensor<?x16xf32>, %batch: !lm.batch, %layer: index) -> tensor<?x16xf32> {

@@ -21,7 +21,7 @@
 // CHECK-NEXT: rt.barrier
 // CHECK-NEXT: rt.launch "attn_norm" [#rt.part<"rms_norm", {{.*}}quantized = @sliding.attn_norm_q8
 // CHECK-NEXT: rt.barrier
-// CHECK-NEXT: rt.launch "attn_q{{[^"]*}}" [#rt.part<"linear_int8", {{.*}}weight = @sliding.q}>, #rt.part<"linear_int8", {{.*}}weight = @sliding.k}>, #rt.part<"linear_int8", {{.*}}weight = @sliding.k}>]
+// CHECK-NEXT: rt.launch "attn_q{{[^"]*}}" [#rt.part<"linear_int8", {{.*}}weight = @sliding.q.weight}>, #rt.part<"linear_int8", {{.*}}weight = @sliding.k.weight}>, #rt.part<"linear_int8", {{.*}}weight = @sliding.k.weight}>]
 // CHECK: #rt.part<"fused_{{[0-9]+}}", {inputs = [@{{.*}}, @step.rope_near]
 // CHECK: "kv_append_bf16", {group = 0 : i64
 // CHECK: "attention_bf16", {group = 0 : i64
@@ -32,9 +32,9 @@
 // CHECK: #rt.part<"fused_{{[0-9]+}}", {inputs = [@{{.*}}, @step.rope_far]
 // CHECK: "attention_bf16", {group = 1 : i64
 // CHECK-LABEL: rt.sequence @step {
-// CHECK-NEXT: rt.launch "embedding+rope_near+rope_far" [#rt.part<"embed_int8", {{.*}}weight = @step.embedding}>, #rt.part<"rope_table",
+// CHECK-NEXT: rt.launch "embedding+rope_near+rope_far" [#rt.part<"embed_int8", {{.*}}weight = @step.embedding.weight}>, #rt.part<"rope_table",
 // CHECK-NEXT: rt.loop kinds [@sliding, @global] which [0, 1] indices [0, 1]
-// CHECK: weight = @step.embedding}
+// CHECK: weight = @step.embedding.weight}
 // CHECK-NEXT: rt.barrier
 // CHECK-NEXT: }
 

@@ -11,7 +11,7 @@ func.func @step(%x: tensor<?x256xf32>) -> tensor<?x512xf32> {
   // CHECK: lm.quantize_activation {{.*}}kernel = {name = "quantize",
   %a = lm.quantize_activation %x : tensor<?x256xf32> -> !lm.activation<256, int8_by_32>
   // One row streams the weight; 512 rows multiply.
-  // CHECK: lm.linear {{.*}}kernel = {name = "linear_q8_0", predicted = [{bound = "read", {{.*}}rows = 1 : i64}, {{.*}}, {bound = "multiply", {{.*}}rows = 512 : i64}]}
+  // CHECK: lm.linear {{.*}}kernel = {name = "linear_q8_0", predicted = [{bound = "read", {{.*}}rows = 1 : i64}, {{.*}}, {bound = "multiply", {{.*}}rows = 512 : i64, runner_up = {{.*}}}]}
   %y = lm.linear %a, %w : !lm.activation<256, int8_by_32>, !lm.weight<[512, 256], q8_0> -> tensor<?x512xf32>
   // CHECK: return
   return %y : tensor<?x512xf32>
