@@ -13,13 +13,13 @@ using pack::storeAs;
 
 static constexpr size_t kGroup = 32;
 
+/// Nearest even; NaN, as everything where the scale is zero, becomes 0.
 static int roundedCode(float value, float scale, int low, int high) {
-  if (scale == 0.0f || !std::isfinite(value)) {
-    return std::clamp(0, low, high);
-  }
-  const float code = std::nearbyint(value / scale);
-  return static_cast<int>(
-      std::clamp(code, static_cast<float>(low), static_cast<float>(high)));
+  float code = scale == 0.0f ? 0.0f : value / scale;
+  code = code == code ? code : 0.0f;
+  code = std::clamp(code, static_cast<float>(low), static_cast<float>(high));
+  // Adding 1.5 * 2^23 leaves no bits for a fraction.
+  return static_cast<int>((code + 0x1.8p23f) - 0x1.8p23f);
 }
 
 static void quantizeInt8(std::span<const float> row, std::byte *out) {

@@ -204,15 +204,18 @@ inline constexpr int64_t kAttentionBlock = 64;
 /// Rows of one attention tile at most.
 inline constexpr int64_t kAttentionRows = 16;
 
-/// A worker's scratch for an attention kernel: a block of keys transposed, a
-/// block of values, scores, sums and statistics of every query of a tile.
+/// Dimensions of keys or values that are in scratch at a time.
+inline constexpr int64_t kAttentionPanel = 64;
+
+/// A worker's scratch for an attention kernel: a panel of keys or values;
+/// scores, sums and three statistics of every query of a tile; where the
+/// block's keys and values are.
 constexpr int64_t attentionScratchBytes(int64_t heads, int64_t kvHeads,
                                         int64_t keyDim, int64_t valueDim) {
   const int64_t queries = kAttentionRows * (heads / kvHeads);
-  const int64_t wide = alignUp(valueDim, 16);
-  return kAttentionBlock * (alignUp(keyDim, 16) + wide) * 4 +
-         queries * (kAttentionBlock + wide) * 4 + alignUp(queries * 2 * 4) +
-         kAttentionBlock * 8;
+  return kAttentionBlock * kAttentionPanel * 4 +
+         queries * (kAttentionBlock + alignUp(valueDim, 16)) * 4 +
+         alignUp(queries * 3 * 4) + kAttentionBlock * 2 * 8;
 }
 
 // ---- Cache pages -------------------------------------------------------

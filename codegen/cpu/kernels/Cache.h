@@ -58,15 +58,15 @@ struct CacheView {
   std::byte *base; // this layer's part of page 0
   layout::KvPage page;
 
-  /// Slot = page number * page size + offset.
-  QUIRE_INLINE std::byte *key(int64_t slot, int64_t head) const {
-    const int64_t offset = slot % page.pageSize;
-    return base + slot / page.pageSize * page.pageBytes() +
+  /// Bytes from `base` to a key and a value.
+  QUIRE_INLINE int64_t keyAt(int64_t number, int64_t offset,
+                             int64_t head) const {
+    return number * page.pageBytes() +
            (head * page.pageSize + offset) * page.keyDim * page.elementBytes;
   }
-  QUIRE_INLINE std::byte *value(int64_t slot, int64_t head) const {
-    const int64_t offset = slot % page.pageSize;
-    return base + slot / page.pageSize * page.pageBytes() + page.keyBytes() +
+  QUIRE_INLINE int64_t valueAt(int64_t number, int64_t offset,
+                               int64_t head) const {
+    return number * page.pageBytes() + page.keyBytes() +
            (head * page.pageSize + offset) * page.valueDim * page.elementBytes;
   }
 };

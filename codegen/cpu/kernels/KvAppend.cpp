@@ -21,9 +21,13 @@ template <class Cache> struct KvAppend {
       }
       const float *key = args.key + row * args.keyStride;
       const float *value = args.value + row * args.valueStride;
+      const int64_t page = slot / args.pageSize;
+      const int64_t offset = slot - page * args.pageSize;
       for (int64_t h = 0; h < args.kvHeads; ++h) {
-        copy(key + h * args.keyDim, args.keyDim, cache.key(slot, h));
-        copy(value + h * args.valueDim, args.valueDim, cache.value(slot, h));
+        copy(key + h * args.keyDim, args.keyDim,
+             cache.base + cache.keyAt(page, offset, h));
+        copy(value + h * args.valueDim, args.valueDim,
+             cache.base + cache.valueAt(page, offset, h));
       }
     });
   }
