@@ -172,6 +172,21 @@ class Interruption(support.ToyEngineTest):
         process.stderr.close()
 
 
+    def test_control_c_stops_an_answer_and_a_second_one_leaves(self):
+        process = self.start("chat", self.engine, "-n", "60000", "--ignore-eos",
+                             stdin=subprocess.PIPE)
+        for message in (b"abc\n", b"def\n"):
+            process.stdin.write(message)
+            process.stdin.flush()
+            process.stdout.read(10)
+            process.send_signal(signal.SIGINT)
+            process.stdout.readline()
+            self.assertIn(b"stopped", process.stderr.readline())
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130)
+
+
 class Chat(support.ToyEngineTest):
     def test_through_a_pipe(self):
         talk = "abc\ndef\n"
