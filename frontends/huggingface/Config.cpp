@@ -58,6 +58,17 @@ private:
 };
 
 absl::StatusOr<const Family *> familyOf(const json &config) {
+  auto type = findString(config, "model_type");
+  if (!config.contains("architectures") && type.ok() && type->has_value()) {
+    const Family *family = huggingface::findFamilyOfType(**type);
+    return family != nullptr
+               ? absl::StatusOr<const Family *>(family)
+               : absl::UnimplementedError(
+                     strCat("model_type '", **type,
+                            "' of config.json is not supported; known classes "
+                            "are ",
+                            huggingface::familyNames()));
+  }
   auto classes = getArray(config, "architectures");
   if (!classes.ok()) {
     return classes.status();
@@ -191,6 +202,11 @@ void readRopes(Reader &reader, const Family &family, ModelConfig &model) {
                                        .headDim = model.headDim,
                                        .maxContext = model.maxContext});
   reader.fail(global.status());
+  // Phi-3's first files say "yarn" and mean what is now called longrope.
+  if (global.ok() && family.modelType == "phi3" &&
+      global->kind == RopeKind::Yarn) {
+    global->kind = RopeKind::LongRope;
+  }
   if (global.ok()) {
     model.ropes.push_back(*std::move(global));
   }

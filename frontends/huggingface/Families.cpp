@@ -92,13 +92,18 @@ static constexpr std::array kFamilies = {
            .normEpsilon = 1e-5},
 };
 
+static const Family *findBy(std::string_view Family::*field,
+                            std::string_view value) {
+  const auto *found = std::ranges::find(kFamilies, value, field);
+  return found == kFamilies.end() ? nullptr : found;
+}
+
 const Family *findFamily(std::string_view className) {
-  for (const Family &family : kFamilies) {
-    if (family.className == className) {
-      return &family;
-    }
-  }
-  return nullptr;
+  return findBy(&Family::className, className);
+}
+
+const Family *findFamilyOfType(std::string_view modelType) {
+  return findBy(&Family::modelType, modelType);
 }
 
 std::string familyNames() {

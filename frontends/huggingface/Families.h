@@ -42,6 +42,8 @@ struct Family {
 
 /// Null when the class is not known.
 const Family *findFamily(std::string_view className);
+/// The same by "model_type", for files without "architectures".
+const Family *findFamilyOfType(std::string_view modelType);
 /// "LlamaForCausalLM, MistralForCausalLM, ...", for messages.
 std::string familyNames();
 

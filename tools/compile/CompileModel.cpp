@@ -7,6 +7,7 @@
 #include "passes/Pipeline.h"
 #include "tools/compile/Interrupt.h"
 #include "tools/compile/ModelText.h"
+#include "tools/compile/PrintPlan.h"
 #include "tools/compile/Progress.h"
 
 #include "ir/lm/Lm.h"
@@ -62,6 +63,9 @@ public:
     }
     if (options.explain) {
       printExplanations(*model.module, llvm::outs());
+    }
+    if (options.noWeights && options.pipeline.stopAfter.empty()) {
+      printPlan(*model.module, model.config.maxContext, llvm::outs());
     }
     bool complete = options.pipeline.stopAfter.empty() && !options.noWeights;
     return complete ? write() : success();
