@@ -9,9 +9,11 @@ import unittest
 import support
 from support import SOURCE, run, run_json
 
+# Prompts whose first answer is far ahead of the second: the models compute
+# with rounded activations, and a near-tie may fall either way.
 PROMPTS = {
-    "smollm2": (["--chat", "-p", "What is the capital of France?"], "Paris"),
-    "gemma3-270m": (["-p", "The capital of France is"], "Paris"),
+    "smollm2": (["-p", "The capital of France is"], "Paris"),
+    "gemma3-270m": (["-p", "Monday, Tuesday, Wednesday,"], "Thursday, Friday"),
     "qwen2.5-coder-1.5b": (["--chat", "-p", "Write a Python function that adds two "
                             "numbers. Only code."], "def "),
 }
