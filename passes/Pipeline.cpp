@@ -4,6 +4,7 @@
 
 #include "mlir/Pass/PassManager.h"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 
@@ -48,7 +49,9 @@ static constexpr PipelinePass kSelect[] = {
 static constexpr PipelinePass kSchedule[] = {
     {"lower-lm-to-rt", false,
      [](const Options &options) {
-       return createLowerLmToRt({options.maxRows, options.maxLogitRows});
+       // No step has more logit rows than rows.
+       return createLowerLmToRt(
+           {options.maxRows, std::min(options.maxRows, options.maxLogitRows)});
      }},
     {"plan-memory", false, [](const Options &) { return createPlanMemory(); }},
     {"place-barriers", false,
