@@ -16,18 +16,37 @@ int64_t physicalMemoryBytes() {
   return static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
 }
 
+/// A window counts in full: an upper bound is all that is needed.
+double cacheBytesPerToken(const EngineModel &model) {
+  double bytes = 0;
+  for (const CacheGroup &group : model.cacheGroups) {
+    bytes += static_cast<double>(group.pageBytes) /
+             static_cast<double>(std::max<int64_t>(1, group.pageSize));
+  }
+  return bytes;
+}
+
+/// Before anything is allocated or its size computed in integers. The ledger
+/// is checked to the byte later.
+absl::Status checkCacheFits(const EngineModel &model, int64_t cacheTokens) {
+  double bytes = cacheBytesPerToken(model) * static_cast<double>(cacheTokens);
+  if (bytes <= static_cast<double>(physicalMemoryBytes())) {
+    return absl::OkStatus();
+  }
+  return absl::ResourceExhaustedError(absl::StrCat(
+      "a cache of ", cacheTokens, " tokens takes ", bytes / (1 << 20),
+      " MiB, this machine has ", physicalMemoryBytes() >> 20,
+      " MiB; ask for fewer cache tokens"));
+}
+
 /// Without a wish: a few whole contexts, at most a quarter of the memory. The
 /// pages are touched only when used.
 int64_t defaultCacheTokens(const EngineModel &model, int64_t maxContext,
                            int64_t maxSequences) {
   constexpr int64_t kContexts = 4;
   int64_t wanted = maxContext * std::min(maxSequences, kContexts);
-  double bytesPerToken = 0;
-  for (const CacheGroup &group : model.cacheGroups) {
-    // A window counts in full here: an upper bound is all that is needed.
-    bytesPerToken += static_cast<double>(group.pageBytes) / group.pageSize;
-  }
-  double affordable = physicalMemoryBytes() / 4 / std::max(1.0, bytesPerToken);
+  double affordable =
+      physicalMemoryBytes() / 4 / std::max(1.0, cacheBytesPerToken(model));
   return std::max<int64_t>(
       1, std::min<int64_t>(wanted, static_cast<int64_t>(affordable)));
 }
@@ -110,6 +129,7 @@ Engine::create(const EngineModel &model, const EngineOptions &options) {
       options.cacheTokens > 0
           ? options.cacheTokens
           : defaultCacheTokens(model, engine->maxContext, maxSequences);
+  QUIRE_RETURN_IF_ERROR(checkCacheFits(model, cacheTokens));
   QUIRE_ASSIGN_OR_RETURN(engine->pool,
                          BlockPool::create(model.cacheGroups, cacheTokens));
   engine->poolTokens = engine->pool->capacityTokens(engine->maxContext);
