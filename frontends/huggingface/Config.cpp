@@ -91,6 +91,16 @@ absl::StatusOr<const Family *> familyOf(const json &config) {
                                            "' is not supported; known are ",
                                            huggingface::familyNames()));
   }
+  if (!type.ok()) {
+    return type.status();
+  }
+  if (type->has_value() && **type != family->modelType) {
+    return absl::InvalidArgumentError(strCat(
+        "config.json has the architecture '", name, "' and the model_type '",
+        **type,
+        "', which do not belong together; the type of that architecture is '",
+        family->modelType, "'"));
+  }
   return family;
 }
 
