@@ -8,8 +8,6 @@
 
 #include "gtest/gtest.h"
 
-#include <filesystem>
-
 namespace quire::e2e {
 namespace {
 
@@ -147,35 +145,6 @@ TEST(InvarianceTest, AfterPreemption) {
             << "joining at " << int(joining);
       }
       EXPECT_GE(engine->stats().preemptions, 1);
-    }
-  }
-}
-
-TEST(InvarianceTest, OnAWindow) {
-  std::string models = fromEnvironment("QUIRE_TINY_RANDOM");
-  std::string model = models + "/gemma3";
-  if (models.empty() || !std::filesystem::exists(model)) {
-    GTEST_SKIP() << "no model with windows: set QUIRE_TINY_RANDOM";
-  }
-  std::string path = engineFor(model, {"--isa", std::string(bestIsaOfCpu())});
-  auto engine = load(path);
-  ASSERT_NE(engine, nullptr);
-  std::vector<int64_t> prompt(40);
-  for (size_t i = 0; i < prompt.size(); ++i) {
-    prompt[i] = int64_t(3 + i * i % 50);
-  }
-  Request request = makeRequest(prompt, kNew);
-  Result expected = alone(path, request);
-  for (int64_t rows : {1, 7, 33}) {
-    auto other = load(path, {.threads = 2, .maxBatchTokens = rows});
-    ASSERT_NE(other, nullptr);
-    std::vector<RequestId> ids;
-    for (int i = 0; i < 5; ++i) {
-      ids.push_back(*other->submit(request));
-    }
-    Results results = runDry(*other);
-    for (RequestId id : ids) {
-      EXPECT_EQ((results[{id, 0}]), expected) << rows << " rows a step";
     }
   }
 }

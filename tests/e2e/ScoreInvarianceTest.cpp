@@ -4,6 +4,7 @@
 
 #include "runtime/engine/IsaLevel.h"
 #include "tests/e2e/Harness.h"
+#include "tests/e2e/ScoreCuts.h"
 #include "tests/support/Compare.h"
 
 #include "gtest/gtest.h"
@@ -12,36 +13,6 @@ namespace quire::e2e {
 namespace {
 
 using test::sameBits;
-
-void expectSameHoweverCut(const std::string &path,
-                          const std::vector<int64_t> &tokens,
-                          EngineOptions options) {
-  options.threads = 1;
-  auto engine = load(path, options);
-  ASSERT_NE(engine, nullptr);
-  std::vector<float> expected = scoreOf(*engine, tokens);
-  for (int64_t chunk : {1, 2, 7, 33, 512}) {
-    EXPECT_TRUE(sameBits(scoreOf(*engine, tokens, {.chunk = chunk}), expected))
-        << "chunks of " << chunk;
-  }
-  int64_t half = int64_t(tokens.size()) / 2;
-  for (int64_t from : {int64_t(0), half}) {
-    ScoreOptions generated{.generatedFrom = from};
-    EXPECT_TRUE(sameBits(scoreOf(*engine, tokens, generated), expected))
-        << "rows from " << from << " on count as generated";
-    generated.chunk = 1;
-    EXPECT_TRUE(sameBits(scoreOf(*engine, tokens, generated), expected))
-        << "decoded one by one from " << from << " on";
-  }
-  options.threads = 2;
-  auto twoThreads = load(path, options);
-  ASSERT_NE(twoThreads, nullptr);
-  for (int64_t chunk : {0, 1, 7}) {
-    EXPECT_TRUE(
-        sameBits(scoreOf(*twoThreads, tokens, {.chunk = chunk}), expected))
-        << "two threads, chunks of " << chunk;
-  }
-}
 
 class ScoreInvariance : public testing::TestWithParam<std::string> {};
 

@@ -8,6 +8,7 @@
 #include "tests/e2e/Harness.h"
 #include "tests/e2e/LogitError.h"
 #include "tests/e2e/Program.h"
+#include "tests/e2e/ScoreCuts.h"
 #include "tests/runtime/EngineHarness.h"
 #include "tests/support/Npz.h"
 #include "tests/support/TemporaryDirectory.h"
@@ -92,6 +93,12 @@ void expectGreedy(Engine &engine, const Reference &reference) {
 
 class Transformers : public testing::TestWithParam<std::string> {
 protected:
+  std::string bf16Engine() {
+    return engineFor(directory, {"--quantize", "bf16", "--kv", "bf16", "--isa",
+                                 std::string(bestIsaOfCpu()), "--max-context",
+                                 reference.maxContext});
+  }
+
   std::string directory = checkpoints() + "/" + GetParam();
   Reference reference = readReference(directory);
 };
@@ -115,10 +122,7 @@ TEST_P(Transformers, SameLogitsAndTokensInF32) {
 }
 
 TEST_P(Transformers, NoFurtherOffInBf16) {
-  std::string isa(bestIsaOfCpu());
-  auto engine =
-      load(engineFor(directory, {"--quantize", "bf16", "--kv", "bf16", "--isa",
-                                 isa, "--max-context", reference.maxContext}));
+  auto engine = load(bf16Engine());
   ASSERT_NE(engine, nullptr);
   std::vector<float> got = scoreOf(*engine, reference.tokens);
   ASSERT_EQ(got.size(), reference.logits.size());
@@ -127,6 +131,10 @@ TEST_P(Transformers, NoFurtherOffInBf16) {
   };
   EXPECT_LE(divergence(got),
             std::max(1e-3, 1.5 * divergence(reference.logitsBf16)));
+}
+
+TEST_P(Transformers, SameBitsHoweverCut) {
+  expectSameHoweverCut(bf16Engine(), reference.tokens, {});
 }
 
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Transformers);
