@@ -34,7 +34,8 @@ FailureOr<std::vector<WeightJob>> planWeights(ModuleOp module,
     auto complain = [&] {
       return slot.emitError("weight '") << slot.getSymName() << "' ";
     };
-    int64_t expected = expression->rows * 4;
+    // A vector is f32; zeros fill its last 64 bytes.
+    int64_t expected = layout::alignUp(expression->rows * 4);
     if (!expression->isVector) {
       if (!canPack(expression->format, expression->columns) ||
           (!expression->passesThrough() && !canQuantize(expression->format))) {
