@@ -67,9 +67,9 @@ public:
   Case(const Options &options, NumberFormat format, int64_t rows)
       : options(options), format(format), rows(rows),
         // Weights of few rows must come from memory, those of many may not.
-        outputs(rows <= 8 ? (int64_t(96) << 20) /
-                                layout::supertileBytes(format, kInputs) * 64
-                          : 1536),
+        outputs(rows <= 16 ? (int64_t(96) << 20) /
+                                 layout::supertileBytes(format, kInputs) * 64
+                           : 1536),
         weight(layout::packedWeightBytes(format, outputs, kInputs)),
         activation(layout::activationBytes(layout::activationFormatFor(format),
                                            rows, kInputs)),
@@ -138,7 +138,7 @@ private:
         sample.fma = fmaPeak();
         const int64_t begin = tiles * t / options.threads;
         const int64_t end = tiles * (t + 1) / options.threads;
-        const int repeats = rows <= 8 ? 1 : 2;
+        const int repeats = rows <= 16 ? 1 : 2;
         barrier.arrive_and_wait();
         const double start = threadSeconds();
         for (int i = 0; i < repeats; ++i) {
@@ -180,7 +180,7 @@ int runAll(const Options &options) {
       std::fprintf(stderr, "kernel-bench: unknown format %s\n", name.c_str());
       return 2;
     }
-    for (int64_t rows : {1, 2, 4, 8, 32, 512}) {
+    for (int64_t rows : {1, 2, 4, 8, 16, 32, 512}) {
       Case(options, *format, rows).run();
     }
   }

@@ -268,6 +268,7 @@ template <class W> QUIRE_NOINLINE void totalsBlock256(const SupertileJob &job) {
     const std::byte *block = job.weight + b * W::kUnitBytes;
     unpackScales<W>(block, unpacked);
     unpackLines<W>(block, unpacked);
+    prefetchNextBlock(block, W::kUnitBytes);
     walkBlock256<typename W::Maths>(unpacked, x, b, job.firstRow, job.rows,
                                     job.totals);
   }

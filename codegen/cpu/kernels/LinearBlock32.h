@@ -244,6 +244,7 @@ QUIRE_INLINE void blockedBlock32(const SupertileJob &job,
   for (int64_t g = 0; g < groups; g += 8) {
     const int count = static_cast<int>(minimum(groups - g, 8));
     unpackBlock32<W>(group + g * W::kUnitBytes, count, unpacked);
+    prefetchNextBlock(group + g * W::kUnitBytes, count * W::kUnitBytes);
     walkBlock32<typename W::Maths>(unpacked, count, x, g, job.firstRow,
                                    job.rows, job.totals);
   }

@@ -33,6 +33,14 @@ QUIRE_INLINE void prefetchStream(const std::byte *from, int64_t bytes) {
   }
 }
 
+/// Asks for the block of the stream that comes after `bytes` from here, so that
+/// it arrives while the rows are multiplied with this one.
+QUIRE_INLINE void prefetchNextBlock(const std::byte *from, int64_t bytes) {
+  for (int64_t line = 0; line < bytes; line += 64) {
+    __builtin_prefetch(from + bytes + line, 0, 2);
+  }
+}
+
 /// Output tiles that a direct pass over `rows` rows works on at a time: so
 /// many that the sums of all rows stay in registers.
 constexpr int directTiles(int rows) {

@@ -17,7 +17,7 @@ inline constexpr LinearBlocking kBlock256Blocking = {4, 3};
 inline constexpr LinearBlocking kFloatBlocking = {4, 3};
 /// Below this many rows weights are unpacked in registers, not to scratch, in
 /// passes of at most kDirectPass rows.
-inline constexpr int kDirectRows = 12;
+inline constexpr int kDirectRows = 17;
 inline constexpr int kDirectPass = 8;
 
 QUIRE_INLINE F32x16 fma(F32x16 a, F32x16 b, F32x16 c) {
