@@ -57,8 +57,9 @@ def QuantizeWeights : Quire_ModulePass<"quantize-weights"> {
     `keep` leaves the checkpoint's own formats. Otherwise each matrix gets an
     `lm.convert_weight`: f32, bf16, int8 (one scale per output row), int4
     (groups of 32 with a scale) or int4a (scale and minimum). Under int4 and
-    int4a the embedding and the head become int8, and so does a matrix whose
-    inputs are no multiple of 32. Vectors (norms, biases) stay f32.
+    int4a the embedding and the head become int8; under any of the three a
+    matrix whose inputs are no multiple of 32 becomes bf16. Vectors (norms,
+    biases) stay f32.
   }];
   let options = [Option<"to", "to", "std::string", "\"keep\"",
                         "keep, f32, bf16, int8, int4 or int4a">];

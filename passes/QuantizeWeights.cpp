@@ -46,9 +46,14 @@ struct QuantizeWeights : impl::QuantizeWeightsBase<QuantizeWeights> {
     lm::NumberFormat wanted = *lm::symbolizeNumberFormat(to);
     bool fourBit = wanted == lm::NumberFormat::Int4Sym ||
                    wanted == lm::NumberFormat::Int4Asym;
-    bool wide =
-        isVocabulary(type, getOperation()) || type.getColumns() % 32 != 0;
-    return fourBit && wide ? lm::NumberFormat::Int8Row : wanted;
+    // Integer products take activations in whole groups of 32.
+    if ((fourBit || wanted == lm::NumberFormat::Int8Row) &&
+        type.getColumns() % 32 != 0) {
+      return lm::NumberFormat::BF16;
+    }
+    return fourBit && isVocabulary(type, getOperation())
+               ? lm::NumberFormat::Int8Row
+               : wanted;
   }
 
   void runOnOperation() override {

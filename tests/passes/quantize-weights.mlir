@@ -34,9 +34,10 @@ func.func @step(%batch: !lm.batch, %n: tensor<?x40xf32>) -> tensor<?x48xf32> {
   %o = lm.load_param @odd : !lm.weight<[64, 96], bf16>
   %d = lm.linear %u, %o : tensor<?x96xf32>, !lm.weight<[64, 96], bf16> -> tensor<?x64xf32>
   %d2 = lm.linear %u, %o : tensor<?x96xf32>, !lm.weight<[64, 96], bf16> -> tensor<?x64xf32>
-  // 40 inputs are no whole groups of 32.
+  // 40 inputs are no whole groups of 32: bf16, which it is.
+  // CHECK: %[[NW:.*]] = lm.load_param @narrow
   %nw = lm.load_param @narrow : !lm.weight<[64, 40], bf16>
-  // CHECK: lm.convert_weight %{{.*}} : {{.*}} -> !lm.weight<[64, 40], int8>
+  // CHECK-NEXT: lm.linear %{{.*}}, %[[NW]]
   %z = lm.linear %n, %nw : tensor<?x40xf32>, !lm.weight<[64, 40], bf16> -> tensor<?x64xf32>
   %a = lm.add %d, %d2 : tensor<?x64xf32>
   %b = lm.add %a, %z : tensor<?x64xf32>
