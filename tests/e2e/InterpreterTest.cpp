@@ -140,6 +140,23 @@ TEST_P(InterpreterTest, Chain) {
   });
 }
 
+/// The same over several blocks of attention.
+class LongChainTest : public InterpreterTest {};
+
+TEST_P(LongChainTest, Chain) {
+  tokens = tinyTokens(420);
+  std::vector<float> expected = interpreted.logits(tokens);
+  atEveryLevel([&](Engine &engine) {
+    LogitError error = logitError(scoreOf(engine, tokens), expected);
+    EXPECT_LE(error.typical, GetParam().typicalOfChain);
+    EXPECT_LE(error.worst, 50 * GetParam().typicalOfChain);
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Formats, LongChainTest,
+                         testing::Values(Formats{"f32", "f32", 5e-6},
+                                         Formats{"keep", "bf16", 1e-3}));
+
 INSTANTIATE_TEST_SUITE_P(Formats, InterpreterTest,
                          testing::Values(Formats{"f32", "f32", 5e-6},
                                          Formats{"f32", "f16", 2e-4},

@@ -56,6 +56,15 @@ TEST(WindowTest, ScoresHoweverCut) {
   }
 }
 
+TEST(WindowTest, NarrowFormatsFallBack) {
+  // Rows of 72, 80 and 100 inputs are no whole groups of 32.
+  for (const char *format : {"int8", "int4", "int4a"}) {
+    SCOPED_TRACE(format);
+    expectSameHoweverCut(windowedEngine({"--quantize", format}),
+                         someTokens(50, 3), {});
+  }
+}
+
 TEST(WindowTest, ScoresAtAnyPageSize) {
   std::vector<int64_t> tokens = someTokens(140, 2);
   std::vector<float> expected;

@@ -1,6 +1,6 @@
 // Writes a small random checkpoint whose layers alternate between a window and
 // the whole context (Gemma 3's form): two cache groups, pages that fall out of
-// the window. There is no sense in its text; every weight shows in its numbers.
+// the window. No size is a multiple of 16, so that kernels have remainders.
 
 #ifndef QUIRE_TESTS_E2E_WINDOWEDMODEL_H
 #define QUIRE_TESTS_E2E_WINDOWEDMODEL_H
@@ -16,9 +16,9 @@ namespace quire::e2e {
 inline void writeWindowedModel(const test::TemporaryDirectory &folder) {
   folder.write("config.json", R"({
     "architectures": ["Gemma3ForCausalLM"], "model_type": "gemma3_text",
-    "vocab_size": 256, "hidden_size": 64, "intermediate_size": 96,
+    "vocab_size": 259, "hidden_size": 72, "intermediate_size": 100,
     "num_hidden_layers": 4, "num_attention_heads": 4,
-    "num_key_value_heads": 2, "head_dim": 32, "query_pre_attn_scalar": 32,
+    "num_key_value_heads": 2, "head_dim": 20, "query_pre_attn_scalar": 20,
     "sliding_window": 12, "sliding_window_pattern": 2,
     "max_position_embeddings": 512, "rms_norm_eps": 1e-06,
     "hidden_activation": "gelu_pytorch_tanh", "rope_theta": 1000000.0,
@@ -40,25 +40,25 @@ inline void writeWindowedModel(const test::TemporaryDirectory &folder) {
   auto product = [&](const std::string &name, int64_t rows, int64_t columns) {
     add(name, rows, columns, 1.3 / std::sqrt(double(columns)));
   };
-  add("model.embed_tokens", 256, 64, 0.06);
+  add("model.embed_tokens", 259, 72, 0.06);
   for (int layer = 0; layer < 4; ++layer) {
     std::string prefix = "model.layers." + std::to_string(layer) + ".";
     for (const char *norm :
          {"input_layernorm", "post_attention_layernorm",
           "pre_feedforward_layernorm", "post_feedforward_layernorm"}) {
-      add(prefix + norm, 1, 64, 0.3);
+      add(prefix + norm, 1, 72, 0.3);
     }
-    add(prefix + "self_attn.q_norm", 1, 32, 0.3);
-    add(prefix + "self_attn.k_norm", 1, 32, 0.3);
-    product(prefix + "self_attn.q_proj", 128, 64);
-    product(prefix + "self_attn.k_proj", 64, 64);
-    product(prefix + "self_attn.v_proj", 64, 64);
-    product(prefix + "self_attn.o_proj", 64, 128);
-    product(prefix + "mlp.gate_proj", 96, 64);
-    product(prefix + "mlp.up_proj", 96, 64);
-    product(prefix + "mlp.down_proj", 64, 96);
+    add(prefix + "self_attn.q_norm", 1, 20, 0.3);
+    add(prefix + "self_attn.k_norm", 1, 20, 0.3);
+    product(prefix + "self_attn.q_proj", 80, 72);
+    product(prefix + "self_attn.k_proj", 40, 72);
+    product(prefix + "self_attn.v_proj", 40, 72);
+    product(prefix + "self_attn.o_proj", 72, 80);
+    product(prefix + "mlp.gate_proj", 100, 72);
+    product(prefix + "mlp.up_proj", 100, 72);
+    product(prefix + "mlp.down_proj", 72, 100);
   }
-  add("model.norm", 1, 64, 0.3);
+  add("model.norm", 1, 72, 0.3);
   writer.write(folder.file("model.safetensors"));
 }
 
