@@ -21,7 +21,7 @@ from stories import WHOLE, document, game
 
 
 # From which step on, how small the world is; see stories.document.
-SCALE = {0: WHOLE, 300: (6, None), 350: (2, None), 400: (1, 2)}
+SCALE = {0: WHOLE}
 
 IGNORED = -100  # cross_entropy's own default for "no target here"
 
@@ -181,7 +181,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--work", required=True)
     parser.add_argument("--tokenizer", required=True)
-    parser.add_argument("--steps", type=int, default=1000)
+    parser.add_argument("--steps", type=int, default=2000)
     parser.add_argument("--rows", type=int, default=8)
     parser.add_argument("--length", type=int, default=512)
     parser.add_argument("--lr", type=float, default=1.5e-3)
