@@ -37,6 +37,10 @@ static FailureOr<ImportedModel> import(Location loc,
   if (!config.ok()) {
     return emitError(loc) << std::string(config.status().message());
   }
+  if (!(config->normEpsilon >= 0) || config->normEpsilon > 1) {
+    return emitError(loc) << "the norms' epsilon is " << config->normEpsilon
+                          << "; it must lie between 0 and 1";
+  }
   MLIRContext *context = loc.getContext();
   context->loadDialect<lm::LmDialect, func::FuncDialect>();
   if (maxContext == 0) {

@@ -71,7 +71,7 @@ static constexpr std::array kPhases = {
 
 std::span<const Phase> pipelinePhases() { return kPhases; }
 
-static LogicalResult checkNames(ModuleOp module, const Options &options) {
+std::string optionsComplaint(const Options &options) {
   std::string phases, passes;
   bool knownPhase = options.stopAfter.empty();
   std::set<std::string> unknown = options.disabled;
@@ -86,16 +86,14 @@ static LogicalResult checkNames(ModuleOp module, const Options &options) {
     }
   }
   if (!knownPhase) {
-    return emitError(module.getLoc())
-           << "--stop-after '" << options.stopAfter
-           << "' names no phase; the phases are " << phases;
+    return "--stop-after '" + options.stopAfter +
+           "' names no phase; the phases are " + phases;
   }
   if (!unknown.empty()) {
-    return emitError(module.getLoc())
-           << "--disable-pass '" << *unknown.begin()
-           << "' names no pass that can be switched off; those are " << passes;
+    return "--disable-pass '" + *unknown.begin() +
+           "' names no pass that can be switched off; those are " + passes;
   }
-  return success();
+  return "";
 }
 
 static LogicalResult runPass(ModuleOp module, std::unique_ptr<Pass> pass) {
@@ -107,8 +105,8 @@ static LogicalResult runPass(ModuleOp module, std::unique_ptr<Pass> pass) {
 LogicalResult runPipeline(ModuleOp module, const Options &options,
                           const PipelineObserver &observe) {
   using Clock = std::chrono::steady_clock;
-  if (failed(checkNames(module, options))) {
-    return failure();
+  if (std::string text = optionsComplaint(options); !text.empty()) {
+    return emitError(module.getLoc()) << text;
   }
   for (const Phase &phase : kPhases) {
     auto phaseStart = Clock::now();

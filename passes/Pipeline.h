@@ -46,14 +46,17 @@ struct Phase {
 /// schedule.
 std::span<const Phase> pipelinePhases();
 
+/// A sentence about a name in the options that matches no phase or no
+/// optional pass, which lists the known ones; empty when all is well.
+std::string optionsComplaint(const PipelineOptions &options);
+
 /// Called after each pass with its phase and name, and after each phase with
 /// an empty pass name. Failure stops the pipeline.
 using PipelineObserver =
     std::function<mlir::LogicalResult(mlir::ModuleOp module, const Phase &phase,
                                       std::string_view pass, double seconds)>;
 
-/// Runs the phases. Names in the options that match no phase or no optional
-/// pass are errors that list the known ones.
+/// Runs the phases. What optionsComplaint() says is an error.
 mlir::LogicalResult runPipeline(mlir::ModuleOp module,
                                 const PipelineOptions &options,
                                 const PipelineObserver &observe);

@@ -146,10 +146,9 @@ Engine::create(const EngineModel &model, const EngineOptions &options) {
   engine->batch = std::make_unique<Batch>(engine->pool->groups());
   Ledger ledger = engine->ledger();
   if (ledger.totalBytes() > physicalMemoryBytes()) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("the engine needs ", ledger.totalBytes(),
-                     " bytes, this machine has ", physicalMemoryBytes(),
-                     "; ask for fewer cache tokens\n", ledger.print()));
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "the engine needs ", ledger.totalBytes(), " bytes, this machine has ",
+        physicalMemoryBytes(), "; ask for fewer cache tokens"));
   }
   return engine;
 }

@@ -61,8 +61,10 @@ public:
     // The tail quotes the input, which may be long or binary.
     std::string_view reason = error.what();
     reason = reason.substr(0, reason.find("; last read"));
-    size_t colon = reason.find(": ");
-    reason = colon == reason.npos ? reason : reason.substr(colon + 2);
+    // A number that overflows has no "parse error at" before its reason.
+    bool bare = error.id != 101;
+    size_t start = reason.find(bare ? "] " : ": ");
+    reason = start == reason.npos ? reason : reason.substr(start + 2);
     return fail(strCat("not valid JSON at byte ", position, " (",
                        printable(reason), ")"));
   }

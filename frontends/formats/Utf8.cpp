@@ -53,8 +53,8 @@ std::string toValidUtf8(std::string_view text) {
   return valid;
 }
 
-std::string printable(std::string_view text) {
-  constexpr size_t maxBytes = 80;
+/// Shows whole characters until `maxBytes` are there.
+static std::string show(std::string_view text, size_t maxBytes) {
   std::string shown;
   while (!text.empty() && shown.size() < maxBytes) {
     uint8_t lead = static_cast<uint8_t>(text[0]);
@@ -68,6 +68,12 @@ std::string printable(std::string_view text) {
     text.remove_prefix(length);
   }
   return text.empty() ? shown : shown + "...";
+}
+
+std::string printable(std::string_view text) { return show(text, 80); }
+
+std::string oneLine(std::string_view text) {
+  return show(text, std::string_view::npos);
 }
 
 } // namespace quire

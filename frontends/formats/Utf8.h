@@ -19,6 +19,9 @@ std::string toValidUtf8(std::string_view text);
 /// after 80 bytes.
 std::string printable(std::string_view text);
 
+/// The same without the cut: a whole message, whatever it quotes, as one line.
+std::string oneLine(std::string_view text);
+
 } // namespace quire
 
 #endif

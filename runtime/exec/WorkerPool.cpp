@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <system_error>
 
 namespace quire {
 
@@ -71,8 +72,14 @@ WorkerPool::create(const WorkerPoolOptions &options) {
   }
   for (int i = 1; i < count; ++i) {
     QuireWorker &worker = *pool->team[i];
-    pool->threads.emplace_back(
-        [owner = pool.get(), &worker] { owner->loop(worker); });
+    try {
+      pool->threads.emplace_back(
+          [owner = pool.get(), &worker] { owner->loop(worker); });
+    } catch (const std::system_error &error) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat("cannot start worker thread ", i + 1, " of ", count,
+                       " (", error.what(), "); ask for fewer threads"));
+    }
     if (options.pin) {
       // Worker 0 is the caller's thread, which is not ours to pin; it is left
       // the first core.

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import subprocess
 import unittest
 
 import support
@@ -43,9 +44,14 @@ class CommandLine(support.ToyEngineTest):
             (["--quantize", "int8"], "--quantize"),
             (["--kv", "f32"], "--kv"),
             (["--max-context", "8"], "--max-context"),
+            (["--threads", "1025"], "--threads"),
+            (["--isa", ""], "--isa"),
+            (["--quantize", ""], "--quantize"),
+            (["-f", ""], "--file"),
+            (["--prompts", ""], "--prompts"),
         ]
         for arguments, sentence in wrong:
-            if "--tokens" not in arguments and "-p" not in arguments:
+            if not {"--tokens", "-p", "-f", "--prompts"} & set(arguments):
                 arguments = arguments + ["-p", "a"]
             with self.subTest(arguments):
                 self.assert_fails(2, sentence, "run", self.engine, *arguments)
@@ -71,11 +77,47 @@ class CommandLine(support.ToyEngineTest):
 
     def test_output_that_cannot_be_written(self):
         with open("/dev/full", "w") as full:
-            import subprocess
             done = subprocess.run([support.QUIRE, "run", self.engine, "-p", "a"],
                                   stdout=full, stderr=subprocess.PIPE)
         self.assertEqual(done.returncode, 1)
         self.assertIn(b"cannot write to stdout", done.stderr)
+
+
+    def test_messages_are_one_line_of_text(self):
+        for model in (b"a\nb", b"\xff\xfe", b"\x1b[31m"):
+            for command in (["run", model, "-p", "a"], ["inspect", model],
+                            ["compile", model, "-o", "/tmp/x"]):
+                with self.subTest(command):
+                    done = subprocess.run([support.QUIRE, *command], capture_output=True)
+                    self.assertEqual(done.returncode, 1)
+                    lines = done.stderr.decode().splitlines()
+                    self.assertEqual(len(lines), 1)
+                    self.assertTrue(lines[0].isprintable())
+
+    def test_devices_stay_devices(self):
+        # A link to the device, so that a failure spoils the link only.
+        device = self.path("device")
+        os.symlink("/dev/full", device)
+        for command in (["eval", self.engine, "--tokens", "3,4", "--logits", device],
+                        ["inspect", self.engine, "--html", device]):
+            self.assert_fails(1, "cannot write", *command)
+            self.assertTrue(os.path.islink(device))
+
+    def test_a_pipe_is_no_model(self):
+        pipe = self.path("pipe.gguf")
+        os.mkfifo(pipe)
+        self.assert_fails(1, "pipe", "run", pipe, "-p", "a")
+
+
+class CompileOptions(unittest.TestCase):
+    def test_wrong_values_are_a_wrong_command_line(self):
+        for wrong in (["--quantize", "int3"], ["--kv", "int8"], ["--page-size", "0"],
+                      ["--stop-after", "nope"], ["--disable-pass", "nope"],
+                      ["--dump-ir-after", "nope"], ["--isa", "sse"]):
+            with self.subTest(wrong):
+                done = run("compile", support.TINY, "-o", "/nonexistent/x", *wrong)
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertIn(wrong[0], done.stderr)
 
 
 class BrokenEngines(support.ToyEngineTest):

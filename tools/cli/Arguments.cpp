@@ -27,6 +27,15 @@ void Arguments::option(const char *names, std::string &value,
                        const char *help) {
   parser->app.add_option(names, value, help);
 }
+
+void Arguments::name(const char *names, std::string &value, const char *help) {
+  CLI::callback_t read = [&value](const CLI::results_t &words) {
+    value = words.front();
+    return !value.empty();
+  };
+  parser->app.add_option(names, read, help)->expected(1)->type_name("NAME");
+}
+
 // Numbers are read here: the library's own reader saturates and wraps what
 // does not fit.
 template <typename Number>

@@ -19,7 +19,9 @@ public:
   Arguments(const std::string &command, const std::string &description);
   ~Arguments();
 
-  // `names` as in "-n,--new-tokens".
+  // `names` as in "-n,--new-tokens". A text may be empty; a name of a file or
+  // of a choice may not.
+  void name(const char *names, std::string &value, const char *help);
   void option(const char *names, std::string &value, const char *help);
   void option(const char *names, int64_t &value, const char *help);
   void option(const char *names, uint64_t &value, const char *help);

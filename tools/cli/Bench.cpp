@@ -64,8 +64,10 @@ absl::StatusOr<BenchOptions> parse(int argc, char **argv) {
   if (bad(options.batches, 1, 4096) || bad(options.depths, 0, 1 << 24) ||
       bad({options.repeat}, 1, 10000) ||
       bad({options.prompt, options.generate}, 0, 1 << 24)) {
-    return usageError("--batch and --repeat want numbers of at least 1, "
-                      "--depth, --prompt and --generate of at least 0");
+    return usageError(
+        "--batch wants numbers from 1 to 4096, --repeat from 1 to "
+        "10000, --depth, --prompt and --generate from 0 to "
+        "16777216");
   }
   QUIRE_RETURN_IF_ERROR(options.model.check());
   return options;

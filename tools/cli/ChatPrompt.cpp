@@ -14,6 +14,7 @@ parseConversation(std::string_view text, std::string_view source) {
   // The strict reader checks depth and size; the second one keeps the order
   // of keys, which templates can print.
   QUIRE_RETURN_IF_ERROR(parseJson(text, source).status());
+  std::string prefix = source.empty() ? "" : strCat(printable(source), ": ");
   ordered_json json = ordered_json::parse(text, nullptr, false);
   ChatTemplate::Inputs inputs;
   if (json.is_object() && json.contains("messages")) {
@@ -26,15 +27,14 @@ parseConversation(std::string_view text, std::string_view source) {
   }
   if (!inputs.messages.is_array()) {
     return absl::InvalidArgumentError(
-        strCat(printable(source),
-               ": a conversation is a list of {\"role\", \"content\"}"));
+        strCat(prefix, "a conversation is a list of {\"role\", \"content\"}"));
   }
   for (size_t i = 0; i < inputs.messages.size(); ++i) {
     const ordered_json &message = inputs.messages[i];
     if (!message.is_object() || !message.contains("role") ||
         !message["role"].is_string()) {
       return absl::InvalidArgumentError(
-          strCat(printable(source), ": message ", i,
+          strCat(prefix, "message ", i,
                  " must be an object with the text field \"role\""));
     }
   }
@@ -53,9 +53,7 @@ absl::StatusOr<ChatPrompt> ChatPrompt::create(const std::string &source,
   }
   absl::StatusOr<ChatTemplate> chat = ChatTemplate::load(source);
   if (!chat.ok()) {
-    return absl::Status(
-        chat.status().code(),
-        strCat("the chat template cannot be used: ", chat.status().message()));
+    return chat.status();
   }
   return ChatPrompt(*std::move(chat), tokenizer);
 }

@@ -83,10 +83,12 @@ checkpointFiles(const std::string &model) {
 
 absl::StatusOr<std::string> describeFile(const std::string &path,
                                          int64_t headerBytes) {
-  int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // Non-blocking: a pipe without a writer must not hang.
+  int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   struct stat info = {};
-  if (file < 0 || ::fstat(file, &info) != 0) {
-    std::string reason = std::strerror(errno);
+  bool known = file >= 0 && ::fstat(file, &info) == 0;
+  if (!known || S_ISFIFO(info.st_mode)) {
+    std::string reason = known ? "it is a pipe" : std::strerror(errno);
     if (file >= 0) {
       ::close(file);
     }

@@ -1,13 +1,16 @@
 #include "tools/cli/Commands.h"
 
 #include "frontends/formats/StrCat.h"
+#include "frontends/formats/Utf8.h"
 #include "tools/cli/Compiler.h"
 #include "tools/cli/Interrupt.h"
 #include "tools/cli/Report.h"
 
 #include <cstdio>
+#include <fcntl.h>
 #include <string>
 #include <string_view>
+#include <unistd.h>
 
 namespace quire::cli {
 
@@ -53,12 +56,29 @@ absl::Status dispatch(int argc, char **argv) {
     }
   }
   return usageError(
-      strCat("there is no command '", name, "'; see quire --help"));
+      strCat("there is no command '", printable(name), "'; see quire --help"));
+}
+
+/// With a standard descriptor closed, the next file opened would take its
+/// number and collect what is meant for it. The stand-in for a closed output
+/// cannot be written, that for a closed input not be read, as before.
+void occupyStandardDescriptors() {
+  int file = 0;
+  while (file >= 0 && file <= STDERR_FILENO) {
+    // Takes the lowest free number; ends with one above.
+    file = ::open("/dev/null", O_RDONLY);
+    if (file == STDIN_FILENO) {
+      ::close(file);
+      file = ::open("/dev/null", O_WRONLY);
+    }
+  }
+  ::close(file);
 }
 
 } // namespace
 
 int runCommandLine(int argc, char **argv) {
+  occupyStandardDescriptors();
   std::string_view first = argc > 1 ? argv[1] : "";
   if (first == "--version") {
     std::printf("quire %s\n", QUIRE_VERSION);

@@ -39,13 +39,13 @@ absl::StatusOr<EvalOptions> parse(int argc, char **argv) {
   EvalOptions options;
   Arguments arguments("quire eval", "Scores given text.");
   options.model.addTo(arguments);
-  arguments.option("-f,--file", options.file, "the text (default: from stdin)");
+  arguments.name("-f,--file", options.file, "the text (default: from stdin)");
   arguments.option("--tokens", options.tokens, "the text as ids: 1,2,3");
   arguments.option("--context", options.context,
                    "cut the text into windows of this many tokens (default: "
                    "as many as fit)");
-  arguments.option("--logits", options.logits,
-                   "write all logits to this .npy file, [tokens, vocabulary]");
+  arguments.name("--logits", options.logits,
+                 "write all logits to this .npy file, [tokens, vocabulary]");
   arguments.option("--chunk", options.chunk, "rows of one step");
   arguments.flag("--decode", options.decode, "one token at a time");
   arguments.option("--generated-from", options.generatedFrom,

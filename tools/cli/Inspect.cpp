@@ -39,14 +39,14 @@ absl::StatusOr<InspectOptions> parse(int argc, char **argv) {
   Arguments arguments("quire inspect", "Looks into an engine.");
   options.model.addTo(arguments);
   arguments.flag("--manifest", options.manifest, "all of the manifest");
-  arguments.option("--ir", options.ir, "the IR kept of this phase");
+  arguments.name("--ir", options.ir, "the IR kept of this phase");
   arguments.flag("--memory", options.memory,
                  "the memory ledger, with the given cache and threads");
   arguments.flag("--kernels", options.kernels, "every launch of a step");
   arguments.flag("--verify", options.verify, "check every file's checksum");
   arguments.flag("--bisect", options.bisect, "find the pass that broke it");
   arguments.flag("--json", options.json, "print JSON");
-  arguments.option("--html", options.html, "write a page to this file");
+  arguments.name("--html", options.html, "write a page to this file");
   QUIRE_RETURN_IF_ERROR(arguments.parse(argc, argv));
   if (options.bisect) {
     return usageError("--bisect is not supported by this build; compare the "

@@ -69,9 +69,9 @@ void ModelOptions::addTo(Arguments &arguments) {
                    "sequences that run at the same time (default 32)");
   arguments.option("--max-batch-tokens", maxBatchTokens,
                    "most rows of one step");
-  arguments.option("--isa", isa, "code level: portable, avx2 or avx512");
-  arguments.option("--quantize", quantize, "when MODEL is compiled first");
-  arguments.option("--kv", kv, "when MODEL is compiled first");
+  arguments.name("--isa", isa, "code level: portable, avx2 or avx512");
+  arguments.name("--quantize", quantize, "when MODEL is compiled first");
+  arguments.name("--kv", kv, "when MODEL is compiled first");
   arguments.option("--page-size", pageSize, "when MODEL is compiled first");
   arguments.option("--max-context", maxContext, "when MODEL is compiled first");
   arguments.repeated("--disable-pass", disabledPasses,
@@ -85,7 +85,7 @@ absl::Status ModelOptions::check() const {
     int64_t low;
     int64_t high;
   };
-  for (const Field &field : {Field{"--threads", threads, 0, 4096},
+  for (const Field &field : {Field{"--threads", threads, 0, 1024},
                              {"--cache-tokens", cacheTokens, 0, 1LL << 40},
                              {"--max-batch", maxBatch, 1, 1 << 20},
                              {"--max-batch-tokens", maxBatchTokens, 0, 1 << 20},

@@ -7,6 +7,7 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace quire::cli {
@@ -14,12 +15,22 @@ namespace quire::cli {
 static_assert(std::endian::native == std::endian::little,
               "rows are written as they lie in memory");
 
+/// Where the rows gather until all are there. Empty for a device, a pipe or a
+/// link: a rename would put a plain file in its place.
+static std::string temporaryFor(const std::string &path) {
+  struct stat info = {};
+  bool special = ::lstat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode);
+  return special ? "" : strCat(path, ".part-", ::getpid());
+}
+
 absl::StatusOr<NpyWriter> NpyWriter::create(const std::string &path,
                                             int64_t rows, int64_t columns) {
   NpyWriter writer;
   writer.path = path;
-  writer.temporary = strCat(path, ".part-", ::getpid());
-  writer.file.reset(std::fopen(writer.temporary.c_str(), "wbe"));
+  writer.temporary = temporaryFor(path);
+  const std::string &target =
+      writer.temporary.empty() ? path : writer.temporary;
+  writer.file.reset(std::fopen(target.c_str(), "wbe"));
   if (!writer.file) {
     return absl::UnavailableError(
         strCat("cannot write ", printable(path), ": ", std::strerror(errno)));
@@ -46,7 +57,9 @@ absl::StatusOr<NpyWriter> NpyWriter::create(const std::string &path,
 NpyWriter::~NpyWriter() {
   if (file) {
     file.reset();
-    ::unlink(temporary.c_str());
+    if (!temporary.empty()) {
+      ::unlink(temporary.c_str());
+    }
   }
 }
 
@@ -64,7 +77,9 @@ absl::Status NpyWriter::append(std::span<const float> row) {
 
 absl::Status NpyWriter::finish() {
   bool written = std::fflush(file.get()) == 0;
-  if (!written || std::rename(temporary.c_str(), path.c_str()) != 0) {
+  bool placed = written && (temporary.empty() ||
+                            std::rename(temporary.c_str(), path.c_str()) == 0);
+  if (!placed) {
     return absl::UnavailableError(
         strCat("cannot write ", printable(path), ": ", std::strerror(errno)));
   }

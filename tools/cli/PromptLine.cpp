@@ -18,17 +18,14 @@ absl::Status readTokens(const json &value, std::vector<int64_t> &tokens) {
     return absl::InvalidArgumentError("'tokens' must be a list of token ids");
   }
   for (const json &token : value) {
-    // Numbers beyond int64 would wrap into the vocabulary.
-    bool fits = token.is_number_integer() &&
-                (!token.is_number_unsigned() ||
-                 token.get<uint64_t>() <= uint64_t{INT64_MAX});
-    if (!fits) {
+    absl::StatusOr<int64_t> id = readInteger("tokens", token);
+    if (!id.ok()) {
       return absl::InvalidArgumentError(
           strCat("'tokens' must be a list of token ids, got ",
                  printable(token.dump(-1, ' ', true,
                                       json::error_handler_t::replace))));
     }
-    tokens.push_back(token.get<int64_t>());
+    tokens.push_back(*id);
   }
   return absl::OkStatus();
 }
@@ -50,17 +47,14 @@ absl::Status setField(const std::string &field, const json &value,
   }
   if (field == "messages") {
     absl::StatusOr<ChatTemplate::Inputs> inputs = parseConversation(
-        value.dump(-1, ' ', false, json::error_handler_t::replace), source);
+        value.dump(-1, ' ', false, json::error_handler_t::replace), "");
     if (inputs.ok()) {
       prompt.conversation = *std::move(inputs);
     }
     return inputs.status();
   }
   if (field == "choices") {
-    if (!value.is_number_integer()) {
-      return absl::InvalidArgumentError("'choices' must be an integer");
-    }
-    prompt.choices = value.get<int64_t>();
+    QUIRE_ASSIGN_OR_RETURN(prompt.choices, readInteger(field, value));
     return absl::OkStatus();
   }
   QUIRE_ASSIGN_OR_RETURN(bool known, prompt.sampling.set(field, value));

@@ -3,6 +3,7 @@
 #include "absl/strings/cord.h"
 #include "absl/strings/str_format.h"
 #include "frontends/formats/StrCat.h"
+#include "frontends/formats/Utf8.h"
 
 #include <iterator>
 #include <sys/resource.h>
@@ -56,16 +57,19 @@ int exitStatusOf(const absl::Status &status) {
     return 0;
   }
   if (!status.GetPayload(kSilentPayload)) {
-    writeStderr(strCat("quire: error: ", status.message(), "\n"));
+    std::string sentence = oneLine(strCat(status.message()));
+    writeStderr(strCat("quire: error: ", sentence, "\n"));
   }
   auto exit = status.GetPayload(kExitPayload);
   return exit ? std::stoi(std::string(*exit)) : 1;
 }
 
-void note(std::string_view text) { writeStderr(strCat("quire: ", text, "\n")); }
+void note(std::string_view text) {
+  writeStderr(strCat("quire: ", oneLine(text), "\n"));
+}
 
 void warn(std::string_view text) {
-  writeStderr(strCat("quire: warning: ", text, "\n"));
+  writeStderr(strCat("quire: warning: ", oneLine(text), "\n"));
 }
 
 int64_t peakMemoryBytes() {

@@ -21,10 +21,10 @@ namespace {
 void describe(Arguments &arguments, RunOptions &options) {
   options.model.addTo(arguments);
   arguments.option("-p,--prompt", options.text, "the prompt");
-  arguments.option("-f,--file", options.file, "the prompt, from a file");
+  arguments.name("-f,--file", options.file, "the prompt, from a file");
   arguments.option("--tokens", options.tokens, "the prompt as ids: 1,2,3");
-  arguments.option("--prompts", options.promptsFile,
-                   "a file with one JSON request a line, served together");
+  arguments.name("--prompts", options.promptsFile,
+                 "a file with one JSON request a line, served together");
   arguments.flag("--chat", options.rules.chat,
                  "the prompt is a message: apply the model's template");
   arguments.option("--system", options.rules.system,
@@ -103,7 +103,8 @@ Serving::Callbacks callbacksFor(const RunOptions &options,
     callbacks.finish = [logprobs](size_t, uint32_t, const Answer &answer) {
       ordered_json json = {{"id", 0}};
       json.update(answer.toJson(logprobs));
-      return writeJsonLine(json);
+      QUIRE_RETURN_IF_ERROR(writeJsonLine(json));
+      return answer.ending().error;
     };
   } else if (options.showTokens) {
     callbacks.token = [=](size_t, uint32_t, const SampledToken &token) {
@@ -128,6 +129,7 @@ absl::Status runOne(const RunOptions &options, const Prompt &prompt,
                          PromptEncoder::create(loaded.text, options.rules));
   QUIRE_ASSIGN_OR_RETURN(std::vector<int64_t> ids, encoder.encode(prompt));
   const Tokenizer *tokenizer = loaded.text.tokenizer.get();
+  noteCacheLimit(*loaded.engine);
   Serving serving(*loaded.engine, tokenizer, callbacksFor(options, tokenizer));
   QUIRE_RETURN_IF_ERROR(serving.submit(
       0, {std::move(ids), prompt.sampling.paramsFor(loaded.text)},
@@ -143,6 +145,15 @@ absl::Status runOne(const RunOptions &options, const Prompt &prompt,
 }
 
 } // namespace
+
+void noteCacheLimit(const Engine &engine) {
+  int64_t most = engine.engineDirectory()->manifest().model().max_context();
+  if (engine.contextLimit() < most) {
+    note(strCat("the cache holds ", engine.contextLimit(),
+                " tokens, so a text ends there and not at the model's ", most,
+                "; --cache-tokens asks for more"));
+  }
+}
 
 absl::StatusOr<LoadedModel> loadModel(const ModelOptions &options) {
   LoadedModel loaded;

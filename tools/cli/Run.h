@@ -34,6 +34,9 @@ struct LoadedModel {
 };
 absl::StatusOr<LoadedModel> loadModel(const ModelOptions &options);
 
+/// Tells when the cache, not the model, decides where a text must end.
+void noteCacheLimit(const Engine &engine);
+
 /// Speed, memory and preemptions on stderr.
 void printStats(const ServingTimes &times, const EngineStats &stats);
 

@@ -130,6 +130,7 @@ absl::Status runPromptFile(const RunOptions &options) {
   QUIRE_ASSIGN_OR_RETURN(LoadedModel loaded, loadModel(options.model));
   QUIRE_ASSIGN_OR_RETURN(PromptEncoder encoder,
                          PromptEncoder::create(loaded.text, options.rules));
+  noteCacheLimit(*loaded.engine);
   PromptFileRun run(options, loaded, std::move(encoder));
   return run.run(text);
 }

@@ -1,6 +1,7 @@
 #include "tools/cli/SamplingOptions.h"
 
 #include "frontends/formats/StrCat.h"
+#include "runtime/engine/StatusMacros.h"
 #include "tools/cli/Report.h"
 
 #include "nlohmann/json.hpp"
@@ -68,6 +69,18 @@ absl::Status readStops(const json &value, std::vector<std::string> &stops) {
 
 } // namespace
 
+absl::StatusOr<int64_t> readInteger(const std::string &field,
+                                    const json &value) {
+  // Numbers beyond int64 would wrap.
+  bool fits = value.is_number_integer() &&
+              (!value.is_number_unsigned() ||
+               value.get<uint64_t>() <= uint64_t{INT64_MAX});
+  if (!fits) {
+    return wrongType(field, "an integer of at most 64 bits");
+  }
+  return value.get<int64_t>();
+}
+
 void SamplingOptions::addTo(Arguments &arguments) {
   for (const CountField &entry : kCounts) {
     arguments.option(entry.option, params.*entry.value, entry.help);
@@ -103,10 +116,13 @@ absl::StatusOr<bool> SamplingOptions::set(const std::string &field,
   }
   for (const CountField &entry : kCounts) {
     if (field == std::string_view(entry.field)) {
-      if (!value.is_number_integer()) {
-        return wrongType(field, "an integer");
+      QUIRE_ASSIGN_OR_RETURN(params.*entry.value, readInteger(field, value));
+      // Inside, -1 stands for "as many as fit"; a request says so with a
+      // large number.
+      if (entry.value == &SamplingParams::maxTokens && params.maxTokens < 1) {
+        return absl::InvalidArgumentError(
+            strCat("'n' must be at least 1, got ", params.maxTokens));
       }
-      params.*entry.value = value.get<int64_t>();
       return true;
     }
   }

@@ -34,6 +34,11 @@ struct SamplingOptions {
   SamplingParams paramsFor(const ModelText &model) const;
 };
 
+/// A request's integer; one that does not fit 64 bits is an error, not another
+/// number.
+absl::StatusOr<int64_t> readInteger(const std::string &field,
+                                    const nlohmann::json &value);
+
 } // namespace quire::cli
 
 #endif

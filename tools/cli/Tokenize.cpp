@@ -40,12 +40,12 @@ absl::StatusOr<TokenizeOptions> parse(int argc, char **argv) {
   arguments.positional("TEXT", options.text,
                        "what to encode (default: from -f, or stdin)",
                        /*required=*/false);
-  arguments.option("-f,--file", options.file, "encode this file's text");
+  arguments.name("-f,--file", options.file, "encode this file's text");
   arguments.option("--decode", options.decode, "ids with commas, to text");
-  arguments.option("--messages", options.messages,
-                   "JSON list of {role, content}: through the chat template");
-  arguments.option("--template", options.templateFile,
-                   "a chat template to use in place of the model's");
+  arguments.name("--messages", options.messages,
+                 "JSON list of {role, content}: through the chat template");
+  arguments.name("--template", options.templateFile,
+                 "a chat template to use in place of the model's");
   arguments.flag("--render", options.render,
                  "print the rendered conversation, not its ids");
   arguments.flag("--no-special", options.noSpecial,

@@ -3,6 +3,7 @@
 #include "codegen/Codegen.h"
 #include "frontends/Import.h"
 #include "frontends/formats/HuggingFaceDirectory.h"
+#include "frontends/formats/Utf8.h"
 #include "passes/Explain.h"
 #include "passes/Pipeline.h"
 #include "tools/compile/Interrupt.h"
@@ -17,6 +18,7 @@
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/MLIRContext.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -38,7 +40,7 @@ void printDiagnostic(Diagnostic &diagnostic) {
   if (auto named = dyn_cast<NameLoc>(diagnostic.getLocation())) {
     where = named.getName().str() + ": ";
   }
-  std::cerr << "quire: error: " << where << diagnostic.str() << "\n";
+  std::cerr << "quire: error: " << oneLine(where + diagnostic.str()) << "\n";
 }
 
 std::string printModule(ModuleOp module) {
@@ -73,7 +75,8 @@ public:
 
 private:
   LogicalResult fail(const absl::Status &status) {
-    std::cerr << "quire: error: " << status.message() << "\n";
+    std::cerr << "quire: error: " << oneLine(std::string(status.message()))
+              << "\n";
     return failure();
   }
 
@@ -165,6 +168,14 @@ private:
     info.set_parameters(parameters);
     manifest.set_chat_template(text.chatTemplate);
     *manifest.mutable_generation() = text.generation;
+    // An id outside the vocabulary is never drawn, so it ends nothing; some
+    // configurations say -1 for "none".
+    auto &stops = *manifest.mutable_generation()->mutable_stop_tokens();
+    stops.erase(std::remove_if(stops.begin(), stops.end(),
+                               [&](int64_t id) {
+                                 return id < 0 || id >= config.vocabulary;
+                               }),
+                stops.end());
     auto &kept = *manifest.mutable_options();
     kept["quantize"] = options.pipeline.quantize;
     kept["kv"] = options.pipeline.kvFormat;

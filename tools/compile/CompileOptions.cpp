@@ -1,7 +1,11 @@
 #include "tools/compile/CompileOptions.h"
 
+#include "frontends/formats/Utf8.h"
+
 #include "CLI/CLI.hpp"
 
+#include <algorithm>
+#include <initializer_list>
 #include <iostream>
 #include <sstream>
 
@@ -28,7 +32,8 @@ void describe(CLI::App &app, CompileOptions &options, FixedOptions &fixed,
   app.add_option("--quantize", options.pipeline.quantize,
                  "keep, f32, bf16, int8, int4 or int4a");
   app.add_option("--kv", options.pipeline.kvFormat, "bf16, f16 or f32");
-  app.add_option("--page-size", options.pipeline.pageSize, "tokens per page");
+  app.add_option("--page-size", options.pipeline.pageSize, "tokens per page")
+      ->check(CLI::Range(int64_t(1), int64_t(1024)));
   app.add_option("--max-context", options.maxContext,
                  "most positions of a sequence (default: the model's)")
       ->check(CLI::Range(int64_t(1), int64_t(1) << 24));
@@ -51,6 +56,37 @@ void describe(CLI::App &app, CompileOptions &options, FixedOptions &fixed,
   app.add_flag("--explain", options.explain, "print what passes decided");
   app.add_flag("--force", options.force, "replace an existing engine");
   app.add_flag("--quiet", options.quiet, "no progress on stderr");
+}
+
+bool isOneOf(const std::string &value,
+             std::initializer_list<std::string_view> known) {
+  return std::find(known.begin(), known.end(), value) != known.end();
+}
+
+bool isPass(const std::string &name) {
+  for (const Phase &phase : pipelinePhases()) {
+    for (const PipelinePass &pass : phase.passes) {
+      if (pass.name == name) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+/// The same for what the pipeline takes. The passes check their options
+/// themselves; here a wrong one is known before any work.
+std::string complaint(const PipelineOptions &options) {
+  if (!isOneOf(options.quantize,
+               {"keep", "f32", "bf16", "int8", "int4", "int4a"})) {
+    return "--quantize '" + options.quantize +
+           "' is not supported; use keep, f32, bf16, int8, int4 or int4a";
+  }
+  if (!isOneOf(options.kvFormat, {"bf16", "f16", "f32"})) {
+    return "--kv '" + options.kvFormat +
+           "' is not supported; use bf16, f16 or f32";
+  }
+  return optionsComplaint(options);
 }
 
 /// Says what is wrong with the values, or nothing.
@@ -77,6 +113,13 @@ std::string complaint(const CompileOptions &options,
     return "--isa '" + fixed.isa +
            "' is not known; use portable, avx2 or avx512";
   }
+  if (!options.dumpAfterPass.empty() && !isPass(options.dumpAfterPass)) {
+    return "--dump-ir-after '" + options.dumpAfterPass +
+           "' names no pass; `quire-opt --help` lists them";
+  }
+  if (std::string text = complaint(options.pipeline); !text.empty()) {
+    return text;
+  }
   bool writes = !options.noWeights && options.pipeline.stopAfter.empty();
   if (writes && options.output.empty()) {
     return "say where the engine goes with -o DIRECTORY";
@@ -85,7 +128,7 @@ std::string complaint(const CompileOptions &options,
 }
 
 int usageError(const std::string &text) {
-  std::cerr << "quire: error: " << text << "\n";
+  std::cerr << "quire: error: " << oneLine(text) << "\n";
   return 2;
 }
 
@@ -106,10 +149,10 @@ ParsedCommand parseCompileCommand(int argc, char **argv) {
     return {std::nullopt, usageError(std::string(error.what()) +
                                      "; see quire compile --help")};
   }
+  options.pipeline.disabled.insert(disabled.begin(), disabled.end());
   if (std::string text = complaint(options, fixed); !text.empty()) {
     return {std::nullopt, usageError(text)};
   }
-  options.pipeline.disabled.insert(disabled.begin(), disabled.end());
   if (!fixed.isa.empty()) {
     options.isas = {fixed.isa};
   }
