@@ -73,6 +73,18 @@ class Run(support.ToyEngineTest):
     def test_empty_prompt_is_refused(self):
         self.assert_fails(1, "prompt is empty", "run", self.engine, "-p", "")
 
+    def test_broken_logits_end_with_1_and_a_result(self):
+        done = run("run", self.engine, "--tokens", "3,63", "-n", "3", "--json")
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(json.loads(done.stdout)["finish_reason"], "error")
+        self.assertIn("quire: error: ", done.stderr)
+
+    def test_a_small_cache_is_said_to_end_the_text(self):
+        done = run("run", self.engine, "-p", "ab", "-n", "60", "--ignore-eos",
+                   "--cache-tokens", "8")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("--cache-tokens", done.stderr)
+
     def test_threads_and_steps_change_nothing(self):
         base = self.result("-p", "abcdefghijkl", "-n", "40")
         for more in (["--threads", "1"], ["--threads", "2"], ["--max-batch-tokens", "1"],
@@ -127,14 +139,17 @@ class PromptFile(support.ToyEngineTest):
             {"id": "huge", "tokens": [18446744073709551615]},
             {"id": "range", "prompt": "a", "top_p": 7},
             {"id": "choices", "prompt": "a", "choices": 0},
+            {"id": "none", "prompt": "a", "n": -1},
+            {"id": "wraps", "prompt": "a", "n": 18446744073709551615},
             "",
             {"id": "also good", "tokens": [3, 4], "n": 2, "ignore_eos": True},
         ])
         self.assertEqual(done.returncode, 1)
-        self.assertIn("7 of 9 requests failed", done.stderr)
+        self.assertIn("9 of 11 requests failed", done.stderr)
         self.assertEqual(results[("good", 0)]["finish_reason"], "length")
         self.assertEqual(len(results[("also good", 0)]["tokens"]), 2)
-        for name in ("type", "both", "vocabulary", "huge", "range", "choices"):
+        for name in ("type", "both", "vocabulary", "huge", "range", "choices", "none",
+                     "wraps"):
             self.assertEqual(results[(name, 0)]["finish_reason"], "error")
             self.assertTrue(results[(name, 0)]["error"])
         self.assertIn("line 2", results[(1, 0)]["error"])
