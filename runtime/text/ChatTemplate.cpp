@@ -60,9 +60,7 @@ ChatTemplate::render(const Inputs &inputs) const {
   jinja::Text text = jinja::Interpreter(context, makeVariables(context, inputs))
                          .render(program->block);
   if (context.failed()) {
-    return absl::Status(
-        context.status().code(),
-        absl::StrCat("the chat template: ", context.status().message()));
+    return context.status();
   }
   std::vector<Segment> segments;
   size_t begin = 0;

@@ -70,19 +70,29 @@ void ChatPrompt::addTokens(ChatTemplate::Inputs &inputs) const {
   }
 }
 
+/// What a template says while it renders, with whose words they are.
+static absl::Status fromTemplate(const absl::Status &status) {
+  return absl::Status(status.code(),
+                      strCat("the chat template: ", status.message()));
+}
+
 absl::StatusOr<std::string>
 ChatPrompt::text(ChatTemplate::Inputs inputs) const {
   addTokens(inputs);
-  return chat.renderText(inputs);
+  absl::StatusOr<std::string> text = chat.renderText(inputs);
+  return text.ok() ? text : fromTemplate(text.status());
 }
 
 absl::StatusOr<std::vector<TokenId>>
 ChatPrompt::ids(ChatTemplate::Inputs inputs) const {
   addTokens(inputs);
-  QUIRE_ASSIGN_OR_RETURN(std::vector<ChatTemplate::Segment> rendered,
-                         chat.render(inputs));
+  absl::StatusOr<std::vector<ChatTemplate::Segment>> rendered =
+      chat.render(inputs);
+  if (!rendered.ok()) {
+    return fromTemplate(rendered.status());
+  }
   std::vector<TextSegment> segments;
-  for (const ChatTemplate::Segment &segment : rendered) {
+  for (const ChatTemplate::Segment &segment : *rendered) {
     segments.push_back({segment.text, segment.fromTemplate});
   }
   // As transformers does it: the template writes every special token itself.
