@@ -29,7 +29,8 @@ namespace {
 /// step; a step makes other values cross ties in the next layer; and after a
 /// few layers the error is as large as that of rounding itself. So in formats
 /// with int8 activations most single tokens agree to the last bits, the others
-/// and long chains only roughly. Cache entries in 16 bits do this mildly.
+/// and long chains only roughly. Cache entries in bf16 do this mildly: one
+/// token in some forty crosses a tie.
 struct Formats {
   std::string quantize;
   std::string kv;
@@ -160,9 +161,9 @@ INSTANTIATE_TEST_SUITE_P(Formats, LongChainTest,
 INSTANTIATE_TEST_SUITE_P(Formats, InterpreterTest,
                          testing::Values(Formats{"f32", "f32", 5e-6},
                                          Formats{"f32", "f16", 2e-4},
-                                         Formats{"f32", "bf16", 2e-4},
-                                         Formats{"bf16", "bf16", 2e-4},
-                                         Formats{"keep", "bf16", 2e-4},
+                                         Formats{"f32", "bf16", 2e-4, 0.95},
+                                         Formats{"bf16", "bf16", 2e-4, 0.95},
+                                         Formats{"keep", "bf16", 2e-4, 0.95},
                                          Formats{"int8", "f32", 2e-2, 0.7},
                                          Formats{"int4", "f32", 2e-2, 0.7},
                                          Formats{"int4a", "f32", 2e-2, 0.7}),
