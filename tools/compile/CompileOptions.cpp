@@ -13,7 +13,7 @@ namespace quire {
 
 namespace {
 
-/// Options whose only value is, for now, the one that needs no work.
+/// Options of the command line contract of which this build takes one value.
 struct FixedOptions {
   std::string target = "cpu";
   std::string mla = "auto";
