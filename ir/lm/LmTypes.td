@@ -73,8 +73,11 @@ def Lm_Activation : Lm_Type<"Activation", "activation"> {
   let summary = "rows of activations rounded for a quantised product";
   let description = [{
     `[tokens, features]` signed 8-bit integers with one f32 scale per group of
-    32 or 256 features of a row: scale = max|x| / 127, value = round to nearest
-    even of x / scale.
+    32 or 256 features of a row. With m = max|x| over the group, in f32:
+    scale = m / 127, inverse = 127 / m, integer = x * inverse rounded to nearest
+    even. A group with m < 1e-34, whose inverse would overflow, is all zeros with
+    scale 0. Every step is one rounding of f32, so that kernels and the reference
+    interpreter agree to the bit.
 
     Example: `!lm.activation<1536, int8_by_32>`
   }];

@@ -10,26 +10,42 @@ namespace quire::reference {
 /// Values of an int4 group.
 static constexpr size_t kGroup = 32;
 
-/// Values of a span as multiples of max|x| / 127.
-static void roundToInt8(std::span<const float> in, float *out) {
-  float highest = 0;
+static float largestMagnitude(std::span<const float> in) {
+  float largest = 0;
   for (float value : in) {
-    highest = std::max(highest, std::fabs(value));
+    largest = std::max(largest, std::fabs(value));
   }
-  float scale = highest / 127.0f;
+  return largest;
+}
+
+/// Multiplies by the inverse of the scale, as kernels do; !lm.activation has
+/// the formula and the bound.
+static void roundActivation(std::span<const float> in, float *out) {
+  float largest = largestMagnitude(in);
+  bool counts = largest >= 1e-34f;
+  float scale = counts ? largest / 127.0f : 0.0f;
+  float inverse = counts ? 127.0f / largest : 0.0f;
   for (size_t i = 0; i < in.size(); ++i) {
     // nearbyint rounds halves to even, the default mode.
-    out[i] = scale == 0 ? 0.0f : std::nearbyint(in[i] / scale) * scale;
+    out[i] = std::nearbyint(in[i] * inverse) * scale;
   }
 }
 
 Rows quantizeActivation(const Rows &x, int64_t group) {
   Rows out(x.rows, x.features);
   for (size_t begin = 0; begin < x.values.size(); begin += group) {
-    roundToInt8({x.values.data() + begin, static_cast<size_t>(group)},
-                out.values.data() + begin);
+    roundActivation({x.values.data() + begin, static_cast<size_t>(group)},
+                    out.values.data() + begin);
   }
   return out;
+}
+
+/// A row of weights as multiples of max|x| / 127.
+static void roundToInt8(std::span<const float> in, float *out) {
+  float scale = largestMagnitude(in) / 127.0f;
+  for (size_t i = 0; i < in.size(); ++i) {
+    out[i] = scale == 0 ? 0.0f : std::nearbyint(in[i] / scale) * scale;
+  }
 }
 
 static float halfRounded(float value) {

@@ -10,9 +10,8 @@
 
 namespace quire::reference {
 
-/// Signed 8-bit integers with an f32 scale per group of a row:
-/// scale = max|x| / 127, value = round to nearest even of x / scale.
-/// lm.quantize_activation.
+/// lm.quantize_activation: signed 8-bit integers with an f32 scale per group
+/// of a row, by the formula of !lm.activation, step by step in f32.
 Rows quantizeActivation(const Rows &x, int64_t group);
 
 /// True where weights can be rounded to `format`: f32, f16, bf16, int8, int4,

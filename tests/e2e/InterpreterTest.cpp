@@ -2,35 +2,24 @@
 // same module before it was lowered: in every weight and cache format, at
 // every ISA level.
 
-#include "ir/reference/Interpreter.h"
-#include "frontends/Import.h"
-#include "ir/lm/Lm.h"
-#include "ir/reference/CheckpointParams.h"
-#include "ir/rt/Rt.h"
-#include "passes/Pipeline.h"
 #include "runtime/engine/IsaLevel.h"
 #include "tests/e2e/Harness.h"
+#include "tests/e2e/InterpretedModel.h"
 #include "tests/e2e/LogitError.h"
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "gtest/gtest.h"
-
-#include <numeric>
-#include <optional>
-
-using namespace mlir;
 
 namespace quire::e2e {
 namespace {
 
 /// Bars are in deviations of the logits.
 ///
-/// A rounding to int8 turns a last-bit difference near a tie into a whole
-/// step; a step makes other values cross ties in the next layer; and after a
-/// few layers the error is as large as that of rounding itself. So in formats
-/// with int8 activations most single tokens agree to the last bits, the others
-/// and long chains only roughly. Cache entries in bf16 do this mildly: one
-/// token in some forty crosses a tie.
+/// Rounding is the same function in the interpreter and in kernels, but sums
+/// before it differ in their last bits. Where such a difference lies across a
+/// tie, an int8 activation or a bf16 cache entry turns by a whole step; the
+/// step makes other values cross ties in the next layer, and after a few
+/// layers the error is as large as that of rounding itself. So most single
+/// tokens agree to the last bits, and long chains only roughly.
 struct Formats {
   std::string quantize;
   std::string kv;
@@ -41,59 +30,6 @@ struct Formats {
 void PrintTo(const Formats &formats, std::ostream *os) {
   *os << formats.quantize << " weights, " << formats.kv << " cache";
 }
-
-/// The bundled model in given formats, lowered until its numbers are decided,
-/// and interpreted.
-class InterpretedModel {
-public:
-  explicit InterpretedModel(const Formats &formats) {
-    context.loadDialect<lm::LmDialect, rt::RtDialect, func::FuncDialect>();
-    auto opened = openCheckpoint(kTinyModel);
-    if (!opened.ok()) {
-      ADD_FAILURE() << opened.status();
-      return;
-    }
-    checkpoint = *std::move(opened);
-    auto imported = importCheckpoint(context, *checkpoint, 0);
-    PipelineOptions options;
-    options.quantize = formats.quantize;
-    options.kvFormat = formats.kv;
-    options.stopAfter = "numbers";
-    if (failed(imported) ||
-        failed(runPipeline(*imported->module, options,
-                           [](auto &&...) { return success(); }))) {
-      ADD_FAILURE() << "the pipeline failed";
-      return;
-    }
-    model = *std::move(imported);
-    params.emplace(*checkpoint);
-    interpreter.emplace(*model.module, *params);
-  }
-
-  /// Logits of every token; empty after a failure, which is reported.
-  std::vector<float> logits(std::span<const int64_t> ids) {
-    if (!interpreter) {
-      return {};
-    }
-    std::vector<int32_t> tokens(ids.begin(), ids.end());
-    auto input = reference::chainStep(tokens, 0, interpreter->pageSizes());
-    input.logitRow.resize(tokens.size());
-    std::iota(input.logitRow.begin(), input.logitRow.end(), 0);
-    auto rows = interpreter->step(input);
-    if (failed(rows)) {
-      ADD_FAILURE() << "the interpreter failed";
-      return {};
-    }
-    return rows->values;
-  }
-
-private:
-  MLIRContext context;
-  std::unique_ptr<Checkpoint> checkpoint;
-  ImportedModel model;
-  std::optional<reference::CheckpointParams> params;
-  std::optional<reference::Interpreter> interpreter;
-};
 
 class InterpreterTest : public testing::TestWithParam<Formats> {
 protected:
@@ -112,7 +48,8 @@ protected:
     }
   }
 
-  InterpretedModel interpreted{GetParam()};
+  InterpretedModel interpreted{kTinyModel,
+                               {GetParam().quantize, GetParam().kv}};
   std::vector<int64_t> tokens = tinyTokens(40);
 };
 
@@ -125,7 +62,8 @@ TEST_P(InterpreterTest, SingleTokens) {
     int64_t agreeing = 0;
     for (size_t i = 0; i < tokens.size(); ++i) {
       LogitError error = logitError(scoreOf(engine, {tokens[i]}), expected[i]);
-      EXPECT_LE(error.typical, 0.1) << "token " << tokens[i];
+      EXPECT_LE(error.typical, 3 * GetParam().typicalOfChain)
+          << "token " << tokens[i];
       agreeing += error.worst <= (GetParam().kv == "f32" ? 1e-4 : 1e-3);
     }
     EXPECT_GE(double(agreeing), GetParam().agreeing * double(tokens.size()));
@@ -161,12 +99,12 @@ INSTANTIATE_TEST_SUITE_P(Formats, LongChainTest,
 INSTANTIATE_TEST_SUITE_P(Formats, InterpreterTest,
                          testing::Values(Formats{"f32", "f32", 5e-6},
                                          Formats{"f32", "f16", 2e-4},
-                                         Formats{"f32", "bf16", 2e-4, 0.95},
-                                         Formats{"bf16", "bf16", 2e-4, 0.95},
-                                         Formats{"keep", "bf16", 2e-4, 0.95},
-                                         Formats{"int8", "f32", 2e-2, 0.7},
-                                         Formats{"int4", "f32", 2e-2, 0.7},
-                                         Formats{"int4a", "f32", 2e-2, 0.7}),
+                                         Formats{"f32", "bf16", 2e-4, 0.975},
+                                         Formats{"bf16", "bf16", 2e-4, 0.975},
+                                         Formats{"keep", "bf16", 2e-4, 0.975},
+                                         Formats{"int8", "f32", 1.5e-2, 0.95},
+                                         Formats{"int4", "f32", 1.5e-2, 0.95},
+                                         Formats{"int4a", "f32", 1.5e-2, 0.85}),
                          [](const testing::TestParamInfo<Formats> &info) {
                            return info.param.quantize + "_" + info.param.kv;
                          });
