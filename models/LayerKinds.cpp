@@ -27,11 +27,12 @@ std::vector<LayerKind> groupLayers(const ModelConfig &config,
   }
   // Names: by structure, with a letter where only formats tell kinds apart.
   bool mixed = mixesWindows(config);
+  bool mixedMlps = config.hasDenseLayers() && config.hasExpertLayers();
   std::map<std::string, std::vector<LayerKind *>> byName;
   for (LayerKind &kind : kinds) {
-    kind.name = !mixed                    ? "dense"
-                : kind.config.window != 0 ? "sliding"
-                                          : "global";
+    std::string mlp = kind.config.experts ? "experts" : "dense";
+    std::string window = kind.config.window != 0 ? "sliding" : "global";
+    kind.name = !mixed ? mlp : mixedMlps ? window + "_" + mlp : window;
     byName[kind.name].push_back(&kind);
   }
   for (auto &[name, sameName] : byName) {

@@ -1,5 +1,5 @@
 // Which layers share one body: layers agree in kind when their structure
-// (window, rope) and the number formats of all their weights agree.
+// (window, rope, experts) and the number formats of all their weights agree.
 
 #ifndef QUIRE_MODELS_LAYERKINDS_H
 #define QUIRE_MODELS_LAYERKINDS_H
@@ -13,7 +13,8 @@
 namespace quire {
 
 struct LayerKind {
-  std::string name; // "dense", "sliding", "global"; "_a", "_b" by formats
+  // "dense", "experts", "sliding", "global"; "_a", "_b" by formats
+  std::string name;
   LayerConfig config;
   std::vector<int64_t> layers; // ascending
 };

@@ -7,6 +7,7 @@
 
 #include "models/Rope.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -29,9 +30,37 @@ enum class QueryKeyNorm {
 
 enum class MlpNonlinearity { Silu, GeluTanh, Gelu };
 
+/// How a router turns scores into weights.
+enum class RouterGate { Softmax, Sigmoid };
+
+/// How experts are ranked by group where only some groups may be chosen.
+enum class GroupScore {
+  Max,    // the best of the group (DeepSeek-V2)
+  TopTwo, // the sum of the two best (DeepSeek-V3)
+};
+
+/// The experts of a layer that has them; the meaning of each field is that of
+/// lm.route and lm.experts.
+struct ExpertsConfig {
+  int64_t count = 0;
+  int64_t top = 0; // experts of one token
+  int64_t intermediate = 0;
+  RouterGate gate = RouterGate::Softmax;
+  bool correctionBias = false; // added to gated scores to choose, not to weigh
+  int64_t groups = 1;
+  int64_t topGroups = 1;
+  GroupScore groupScore = GroupScore::Max;
+  bool normalise = false;
+  double scale = 1;
+  /// A gated MLP that every token goes through; 0: none.
+  int64_t sharedIntermediate = 0;
+  bool sharedGate = false; // its result times sigmoid of a product
+};
+
 struct LayerConfig {
-  int64_t window = 0; // sliding window in tokens, 0: all
-  int64_t rope = 0;   // index into ModelConfig::ropes
+  int64_t window = 0;   // sliding window in tokens, 0: all
+  int64_t rope = 0;     // index into ModelConfig::ropes
+  bool experts = false; // ModelConfig::experts instead of one MLP
 };
 
 struct ModelConfig {
@@ -46,6 +75,7 @@ struct ModelConfig {
   int64_t maxContext = 0;
   std::vector<LayerConfig> layers;
   std::vector<RopeConfig> ropes;
+  ExpertsConfig experts; // where some layer has them
 
   double normEpsilon = 1e-5;
   NormPlacement norms = NormPlacement::Pre;
@@ -68,6 +98,13 @@ struct ModelConfig {
   double embeddingScale = 1;
   double residualScale = 1;
   double logitScale = 1;
+
+  bool hasExpertLayers() const {
+    return std::ranges::any_of(layers, &LayerConfig::experts);
+  }
+  bool hasDenseLayers() const {
+    return !std::ranges::all_of(layers, &LayerConfig::experts);
+  }
 };
 
 } // namespace quire

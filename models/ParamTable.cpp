@@ -7,19 +7,77 @@ using namespace mlir;
 namespace quire {
 
 void ParamTable::add(const char *symbol, const WeightName &name,
-                     std::vector<int64_t> shape, bool layered) {
+                     std::vector<int64_t> shape, In where) {
   bySymbol[symbol] = params.size();
-  params.push_back({symbol, name, std::move(shape), layered, {}});
+  params.push_back({symbol, name, std::move(shape), where, {}});
 }
 
 void ParamTable::addWithBias(const char *symbol, const WeightName &name,
-                             std::vector<int64_t> shape, bool layered,
-                             bool bias) {
+                             std::vector<int64_t> shape, In where, bool bias) {
   int64_t rows = shape[0];
-  add(symbol, name, std::move(shape), layered);
+  add(symbol, name, std::move(shape), where);
   if (bias) {
     std::string biasSymbol = std::string(symbol) + "_bias";
-    add(biasSymbol.c_str(), name.bias(), {rows}, layered);
+    add(biasSymbol.c_str(), name.bias(), {rows}, where);
+  }
+}
+
+void ParamTable::listAttention() {
+  const ModelConfig &config = source.config;
+  const WeightNames &names = source.names;
+  int64_t hidden = config.hidden;
+  int64_t queryRows = config.heads * config.headDim;
+  int64_t keyRows = config.kvHeads * config.headDim;
+  bool qkvBias = config.queryKeyValueBias;
+  addWithBias("attn_q", names.query, {queryRows, hidden}, In::AllLayers,
+              qkvBias);
+  addWithBias("attn_k", names.key, {keyRows, hidden}, In::AllLayers, qkvBias);
+  addWithBias("attn_v", names.value, {keyRows, hidden}, In::AllLayers, qkvBias);
+  addWithBias("attn_out", names.attentionOutput, {hidden, queryRows},
+              In::AllLayers, config.attentionOutputBias);
+  if (config.queryKeyNorm != QueryKeyNorm::None) {
+    bool full = config.queryKeyNorm == QueryKeyNorm::Full;
+    add("attn_q_norm", names.queryNorm, {full ? queryRows : config.headDim},
+        In::AllLayers);
+    add("attn_k_norm", names.keyNorm, {full ? keyRows : config.headDim},
+        In::AllLayers);
+  }
+}
+
+void ParamTable::listNorms() {
+  const ModelConfig &config = source.config;
+  const WeightNames &names = source.names;
+  if (config.norms != NormPlacement::Post) {
+    add("attn_norm", names.attentionNorm, {config.hidden}, In::AllLayers);
+    add("mlp_norm", names.mlpNorm, {config.hidden}, In::AllLayers);
+  }
+  if (config.norms != NormPlacement::Pre) {
+    add("post_attn_norm", names.postAttentionNorm, {config.hidden},
+        In::AllLayers);
+    add("post_mlp_norm", names.postMlpNorm, {config.hidden}, In::AllLayers);
+  }
+}
+
+void ParamTable::listExperts() {
+  const ExpertsConfig &experts = source.config.experts;
+  const WeightNames &names = source.names;
+  int64_t hidden = source.config.hidden;
+  int64_t inner = experts.intermediate;
+  constexpr In where = In::ExpertLayers;
+  add("router", names.router, {experts.count, hidden}, where);
+  if (experts.correctionBias) {
+    add("router_bias", names.routerBias, {experts.count}, where);
+  }
+  add("expert_gate", names.expertGate, {experts.count, inner, hidden}, where);
+  add("expert_up", names.expertUp, {experts.count, inner, hidden}, where);
+  add("expert_down", names.expertDown, {experts.count, hidden, inner}, where);
+  if (int64_t shared = experts.sharedIntermediate; shared != 0) {
+    add("shared_gate", names.sharedGate, {shared, hidden}, where);
+    add("shared_up", names.sharedUp, {shared, hidden}, where);
+    add("shared_down", names.sharedDown, {hidden, shared}, where);
+  }
+  if (experts.sharedGate) {
+    add("shared_router", names.sharedRouter, {1, hidden}, where);
   }
 }
 
@@ -27,39 +85,26 @@ void ParamTable::list() {
   const ModelConfig &config = source.config;
   const WeightNames &names = source.names;
   int64_t hidden = config.hidden;
-  int64_t queryRows = config.heads * config.headDim;
-  int64_t keyRows = config.kvHeads * config.headDim;
-
-  add("embedding", names.embedding, {config.vocabulary, hidden}, false);
-  add("final_norm", names.finalNorm, {hidden}, false);
+  add("embedding", names.embedding, {config.vocabulary, hidden}, In::Step);
+  add("final_norm", names.finalNorm, {hidden}, In::Step);
   if (!config.tiedHead) {
-    addWithBias("head", names.head, {config.vocabulary, hidden}, false,
+    addWithBias("head", names.head, {config.vocabulary, hidden}, In::Step,
                 config.headBias);
   }
-  bool qkvBias = config.queryKeyValueBias;
-  addWithBias("attn_q", names.query, {queryRows, hidden}, true, qkvBias);
-  addWithBias("attn_k", names.key, {keyRows, hidden}, true, qkvBias);
-  addWithBias("attn_v", names.value, {keyRows, hidden}, true, qkvBias);
-  addWithBias("attn_out", names.attentionOutput, {hidden, queryRows}, true,
-              config.attentionOutputBias);
-  if (config.queryKeyNorm != QueryKeyNorm::None) {
-    bool full = config.queryKeyNorm == QueryKeyNorm::Full;
-    add("attn_q_norm", names.queryNorm, {full ? queryRows : config.headDim},
-        true);
-    add("attn_k_norm", names.keyNorm, {full ? keyRows : config.headDim}, true);
+  listAttention();
+  listNorms();
+  if (config.hasDenseLayers()) {
+    int64_t inner = config.intermediate;
+    addWithBias("mlp_gate", names.gate, {inner, hidden}, In::DenseLayers,
+                config.mlpBias);
+    addWithBias("mlp_up", names.up, {inner, hidden}, In::DenseLayers,
+                config.mlpBias);
+    addWithBias("mlp_down", names.down, {hidden, inner}, In::DenseLayers,
+                config.mlpBias);
   }
-  if (config.norms != NormPlacement::Post) {
-    add("attn_norm", names.attentionNorm, {hidden}, true);
-    add("mlp_norm", names.mlpNorm, {hidden}, true);
+  if (config.hasExpertLayers()) {
+    listExperts();
   }
-  if (config.norms != NormPlacement::Pre) {
-    add("post_attn_norm", names.postAttentionNorm, {hidden}, true);
-    add("post_mlp_norm", names.postMlpNorm, {hidden}, true);
-  }
-  int64_t inner = config.intermediate;
-  addWithBias("mlp_gate", names.gate, {inner, hidden}, true, config.mlpBias);
-  addWithBias("mlp_up", names.up, {inner, hidden}, true, config.mlpBias);
-  addWithBias("mlp_down", names.down, {hidden, inner}, true, config.mlpBias);
 }
 
 static std::string shapeText(llvm::ArrayRef<int64_t> shape) {
@@ -71,6 +116,7 @@ static std::string shapeText(llvm::ArrayRef<int64_t> shape) {
 }
 
 FailureOr<lm::NumberFormat> ParamTable::checkTensor(const Param &param,
+                                                    ArrayRef<int64_t> shape,
                                                     const std::string &name,
                                                     Location loc) {
   const TensorView *tensor = source.checkpoint->find(name);
@@ -78,18 +124,13 @@ FailureOr<lm::NumberFormat> ParamTable::checkTensor(const Param &param,
     return emitError(loc) << "the checkpoint lacks tensor '" << name << "'";
   }
   used.insert(name);
-  // A vector is stored as [n], a matrix as [outputs, inputs]; several weights
-  // may share a tensor's rows.
-  bool fits = tensor->shape.size() == param.shape.size();
-  for (size_t i = 1; fits && i < param.shape.size(); ++i) {
-    fits = tensor->shape[i] == param.shape[i];
-  }
-  std::vector<int64_t> wanted = param.shape;
+  // A vector is stored as [n], a matrix as [outputs, inputs], a stack as
+  // [matrices, outputs, inputs]; several weights may share a tensor's rows.
+  std::vector<int64_t> wanted = shape.vec();
   if (param.name.rowTotal != 0) {
-    wanted[0] = param.name.rowTotal;
+    wanted[shape.size() == 3 ? 1 : 0] = param.name.rowTotal;
   }
-  fits = fits && tensor->shape[0] == wanted[0];
-  if (!fits) {
+  if (tensor->shape != wanted) {
     return emitError(loc) << "tensor '" << name << "' has shape "
                           << shapeText(tensor->shape)
                           << "; the configuration asks for "
@@ -104,16 +145,59 @@ FailureOr<lm::NumberFormat> ParamTable::checkTensor(const Param &param,
   return *format;
 }
 
+/// The format of all the tensors that hold the weight in one layer.
+FailureOr<lm::NumberFormat>
+ParamTable::checkTensors(const Param &param, int64_t layer, Location loc) {
+  ArrayRef<int64_t> shape = param.shape;
+  if (!param.name.perMatrix()) {
+    return checkTensor(param, shape, param.name.inLayer(layer), loc);
+  }
+  FailureOr<lm::NumberFormat> first = failure();
+  for (int64_t i = 0; i < shape.front(); ++i) {
+    std::string name = param.name.inLayer(layer, i);
+    auto format = checkTensor(param, shape.drop_front(), name, loc);
+    if (failed(format)) {
+      return failure();
+    }
+    first = i == 0 ? format : first;
+    if (*format != *first) {
+      return emitError(loc) << "tensor '" << name << "' is stored as "
+                            << lm::stringifyNumberFormat(*format) << " where '"
+                            << param.name.inLayer(layer, 0) << "' is "
+                            << lm::stringifyNumberFormat(*first)
+                            << "; the experts of a layer must be stored alike";
+    }
+  }
+  return first;
+}
+
+bool ParamTable::exists(const Param &param, int64_t layer) const {
+  switch (param.where) {
+  case In::Step:
+  case In::AllLayers:
+    return true;
+  case In::DenseLayers:
+    return !source.config.layers[layer].experts;
+  case In::ExpertLayers:
+    return source.config.layers[layer].experts;
+  }
+  llvm_unreachable("all cases return");
+}
+
 LogicalResult ParamTable::lookUp(Param &param, Location loc) {
-  size_t layers = param.layered ? source.config.layers.size() : 1;
-  for (size_t i = 0; i < layers; ++i) {
+  int64_t layers = param.layered() ? int64_t(source.config.layers.size()) : 1;
+  for (int64_t i = 0; i < layers; ++i) {
+    if (!exists(param, i)) {
+      param.formats.push_back(std::nullopt);
+      continue;
+    }
     if (source.checkpoint == nullptr) {
       bool vector = param.shape.size() == 1;
       param.formats.push_back(vector ? lm::NumberFormat::F32
                                      : source.assumedFormat);
       continue;
     }
-    auto format = checkTensor(param, param.name.inLayer(int64_t(i)), loc);
+    auto format = checkTensors(param, i, loc);
     if (failed(format)) {
       return failure();
     }
@@ -153,20 +237,24 @@ LogicalResult ParamTable::checkAllUsed(Location loc) const {
   return success();
 }
 
+static llvm::StringRef formatName(std::optional<lm::NumberFormat> format) {
+  return format ? lm::stringifyNumberFormat(*format)
+                : llvm::StringRef(lm::kNoFormat);
+}
+
 void ParamTable::emit(OpBuilder &builder) const {
   for (const Param &param : params) {
     llvm::SmallVector<Attribute> formats;
     bool uniform = llvm::all_equal(param.formats);
-    for (lm::NumberFormat format : param.formats) {
-      formats.push_back(
-          builder.getStringAttr(lm::stringifyNumberFormat(format)));
+    for (std::optional<lm::NumberFormat> format : param.formats) {
+      formats.push_back(builder.getStringAttr(formatName(format)));
       if (uniform) {
         break;
       }
     }
     Location loc = NameLoc::get(builder.getStringAttr(param.symbol));
     IntegerAttr layers;
-    if (param.layered) {
+    if (param.layered()) {
       layers = builder.getI64IntegerAttr(source.config.layers.size());
     }
     lm::ParamOp::create(builder, loc, builder.getStringAttr(param.symbol),
@@ -186,21 +274,21 @@ bool ParamTable::has(llvm::StringRef symbol) const {
 }
 
 bool ParamTable::isLayered(llvm::StringRef symbol) const {
-  return get(symbol).layered;
+  return get(symbol).layered();
 }
 
 lm::WeightType ParamTable::typeOf(MLIRContext *context, llvm::StringRef symbol,
                                   int64_t layer) const {
   const Param &param = get(symbol);
   return lm::WeightType::get(context, param.shape,
-                             param.formats[param.layered ? layer : 0]);
+                             *param.formats[param.layered() ? layer : 0]);
 }
 
 std::string ParamTable::formatKey(int64_t layer) const {
   std::string key;
   for (const Param &param : params) {
-    if (param.layered) {
-      key += lm::stringifyNumberFormat(param.formats[layer]).str() + ",";
+    if (param.layered()) {
+      key += formatName(param.formats[layer]).str() + ",";
     }
   }
   return key;

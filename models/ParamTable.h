@@ -42,7 +42,8 @@ public:
   void emit(mlir::OpBuilder &builder) const;
 
   bool has(llvm::StringRef symbol) const;
-  /// The weight's type in layer `layer` (0 for weights not of a layer).
+  /// The weight's type in layer `layer` (0 for weights not of a layer), which
+  /// must have it.
   lm::WeightType typeOf(mlir::MLIRContext *context, llvm::StringRef symbol,
                         int64_t layer) const;
   bool isLayered(llvm::StringRef symbol) const;
@@ -50,22 +51,36 @@ public:
   std::string formatKey(int64_t layer) const;
 
 private:
+  /// Which layers have a weight.
+  enum class In { Step, AllLayers, DenseLayers, ExpertLayers };
+
   struct Param {
     std::string symbol;
     WeightName name;
     std::vector<int64_t> shape;
-    bool layered = false;
-    std::vector<lm::NumberFormat> formats; // one a layer, or one
+    In where = In::Step;
+    /// One a layer (nothing where the layer lacks it), or one.
+    std::vector<std::optional<lm::NumberFormat>> formats;
+
+    bool layered() const { return where != In::Step; }
   };
 
   void list();
+  void listAttention();
+  void listNorms();
+  void listExperts();
   void add(const char *symbol, const WeightName &name,
-           std::vector<int64_t> shape, bool layered);
+           std::vector<int64_t> shape, In where);
   void addWithBias(const char *symbol, const WeightName &name,
-                   std::vector<int64_t> shape, bool layered, bool bias);
+                   std::vector<int64_t> shape, In where, bool bias);
+  bool exists(const Param &param, int64_t layer) const;
   mlir::LogicalResult lookUp(Param &param, mlir::Location loc);
   mlir::FailureOr<lm::NumberFormat>
-  checkTensor(const Param &param, const std::string &name, mlir::Location loc);
+  checkTensors(const Param &param, int64_t layer, mlir::Location loc);
+  mlir::FailureOr<lm::NumberFormat> checkTensor(const Param &param,
+                                                llvm::ArrayRef<int64_t> shape,
+                                                const std::string &name,
+                                                mlir::Location loc);
 
   const Param &get(llvm::StringRef symbol) const;
 

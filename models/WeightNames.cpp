@@ -4,13 +4,21 @@
 
 namespace quire {
 
-std::string WeightName::inLayer(int64_t layer) const {
-  size_t hole = pattern.find("{}");
-  if (hole == std::string::npos) {
-    return pattern;
+static constexpr std::string_view kExpertPlace = "{expert}";
+
+bool WeightName::perMatrix() const {
+  return pattern.find(kExpertPlace) != std::string::npos;
+}
+
+std::string WeightName::inLayer(int64_t layer, int64_t matrix) const {
+  std::string name = pattern;
+  for (auto [place, number] : {std::pair(std::string_view("{}"), layer),
+                               std::pair(kExpertPlace, matrix)}) {
+    if (size_t hole = name.find(place); hole != std::string::npos) {
+      name.replace(hole, place.size(), std::to_string(number));
+    }
   }
-  return pattern.substr(0, hole) + std::to_string(layer) +
-         pattern.substr(hole + 2);
+  return name;
 }
 
 WeightName WeightName::bias() const {

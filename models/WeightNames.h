@@ -1,5 +1,6 @@
 // Where a decoder's weights stand in a checkpoint: one table per naming
-// scheme, `{}` where the layer number goes. Plain data.
+// scheme, `{}` where the layer number goes and `{expert}` where the expert's
+// does. Plain data.
 
 #ifndef QUIRE_MODELS_WEIGHTNAMES_H
 #define QUIRE_MODELS_WEIGHTNAMES_H
@@ -12,15 +13,17 @@ namespace quire {
 
 struct ModelConfig;
 
-/// A tensor, or rows of it from `rowBegin` where the checkpoint stores several
-/// weights fused in one tensor.
+/// A tensor, or rows of it (of each of its matrices) from `rowBegin` where the
+/// checkpoint stores several weights fused in one tensor.
 struct WeightName {
   std::string pattern;
   int64_t rowBegin = 0;
   int64_t rowTotal = 0; // of the whole tensor; 0: it is all this weight's
 
-  /// The tensor's name in layer `layer`.
-  std::string inLayer(int64_t layer) const;
+  /// Whether each matrix of a stack has a tensor of its own.
+  bool perMatrix() const;
+  /// The tensor's name in layer `layer`, for matrix `matrix` of a stack.
+  std::string inLayer(int64_t layer, int64_t matrix = 0) const;
   /// The bias that belongs to this weight.
   WeightName bias() const;
 };
@@ -30,6 +33,9 @@ struct WeightNames {
   WeightName attentionNorm, query, key, value, attentionOutput;
   WeightName queryNorm, keyNorm, postAttentionNorm;
   WeightName mlpNorm, gate, up, down, postMlpNorm;
+  // Layers with experts: stacks, and what stands beside them.
+  WeightName router, routerBias, expertGate, expertUp, expertDown;
+  WeightName sharedGate, sharedUp, sharedDown, sharedRouter;
 };
 
 /// Hugging Face's names ("model.layers.{}.self_attn.q_proj.weight"); the

@@ -41,7 +41,8 @@ int64_t packedBytes(lm::WeightType type) {
     return layout::alignUp(type.getRows() * 4);
   }
   auto format = parseNumberFormat(lm::stringifyNumberFormat(type.getFormat()));
-  return layout::packedWeightBytes(*format, type.getRows(), type.getColumns());
+  return type.getMatrices() *
+         layout::packedWeightBytes(*format, type.getRows(), type.getColumns());
 }
 
 } // namespace quire

@@ -159,7 +159,8 @@ static void addWeights(const WeightPlacement &placement,
     entry.set_layer(weight.layer);
     entry.set_format(slot.getFormat().str());
     ArrayRef<int64_t> shape = slot.getShape();
-    entry.set_rows(shape.front());
+    // A stack counts the rows of all its matrices.
+    entry.set_rows(shape.size() == 3 ? shape[0] * shape[1] : shape.front());
     entry.set_columns(shape.size() == 1 ? 1 : shape.back());
     entry.set_offset(weight.offset);
     entry.set_bytes(weight.bytes);

@@ -42,9 +42,9 @@ NumberFormat formatOf(Value weight) {
 
 class ExpressionReader {
 public:
-  ExpressionReader(rt::WeightOp slot, int64_t layer, SymbolTable &symbols,
+  ExpressionReader(rt::WeightOp slot, WeightPlace place, SymbolTable &symbols,
                    const Checkpoint &checkpoint)
-      : slot(slot), layer(layer), symbols(symbols), checkpoint(checkpoint) {}
+      : slot(slot), place(place), symbols(symbols), checkpoint(checkpoint) {}
 
   FailureOr<WeightExpression> read();
 
@@ -55,14 +55,14 @@ private:
   InFlightDiagnostic complain() {
     InFlightDiagnostic diagnostic = slot.emitError("weight '");
     diagnostic << slot.getSymName() << "'";
-    if (layer >= 0) {
-      diagnostic << " of layer " << layer;
+    if (place.layer >= 0) {
+      diagnostic << " of layer " << place.layer;
     }
     return diagnostic;
   }
 
   rt::WeightOp slot;
-  int64_t layer;
+  WeightPlace place;
   SymbolTable &symbols;
   const Checkpoint &checkpoint;
   WeightExpression expression;
@@ -125,10 +125,7 @@ LogicalResult ExpressionReader::readParam(lm::LoadParamOp load) {
     return complain() << " loads @" << load.getParam()
                       << ", which the module does not have";
   }
-  std::string name = param.getSource().str();
-  if (size_t at = name.find("{}"); at != std::string::npos) {
-    name.replace(at, 2, std::to_string(layer));
-  }
+  std::string name = param.tensorName(place.layer, place.matrix);
   const TensorView *tensor = checkpoint.find(name);
   if (tensor == nullptr) {
     return complain() << ": the checkpoint has no tensor '" << name << "'";
@@ -140,14 +137,26 @@ LogicalResult ExpressionReader::readParam(lm::LoadParamOp load) {
                       << ", the module expects "
                       << StringRef(numberFormatName(format));
   }
+  // A stack's tensor is looked at as the matrix at hand and what lies before.
   ArrayRef<int64_t> shape = param.getShape();
+  ArrayRef<int64_t> stored = tensor->shape;
+  int64_t matrix = 0;
+  bool fits = true;
+  if (shape.size() == 3) {
+    if (!param.hasTensorPerMatrix()) {
+      matrix = place.matrix;
+      fits = stored.size() == 3 && stored.front() == shape.front();
+      stored = stored.drop_front(fits ? 1 : 0);
+    }
+    shape = shape.drop_front();
+  }
   expression.isVector = shape.size() == 1;
   expression.rows = shape.front();
   expression.columns = expression.isVector ? 1 : shape.back();
   int64_t first = static_cast<int64_t>(param.getRowBegin());
-  if (tensor->shape.size() != shape.size() ||
-      tensor->shape.front() < first + expression.rows ||
-      (!expression.isVector && tensor->shape.back() != expression.columns)) {
+  if (!fits || stored.size() != shape.size() ||
+      stored.front() < first + expression.rows ||
+      (!expression.isVector && stored.back() != expression.columns)) {
     return complain() << ": tensor '" << name
                       << "' has another shape than the module expects";
   }
@@ -157,8 +166,8 @@ LogicalResult ExpressionReader::readParam(lm::LoadParamOp load) {
   }
   expression.sourceFormat = format;
   expression.sourceRowBytes = storedRowBytes(format, expression.columns);
-  expression.source = tensor->bytes.subspan(
-      static_cast<size_t>(first * expression.sourceRowBytes));
+  expression.source = tensor->bytes.subspan(static_cast<size_t>(
+      (matrix * stored.front() + first) * expression.sourceRowBytes));
   return success();
 }
 
@@ -186,10 +195,10 @@ FailureOr<WeightExpression> ExpressionReader::read() {
 }
 
 FailureOr<WeightExpression> readWeightExpression(rt::WeightOp slot,
-                                                 int64_t layer,
+                                                 WeightPlace place,
                                                  SymbolTable &symbols,
                                                  const Checkpoint &checkpoint) {
-  return ExpressionReader(slot, layer, symbols, checkpoint).read();
+  return ExpressionReader(slot, place, symbols, checkpoint).read();
 }
 
 void gatherStoredRows(const WeightExpression &expression, int64_t firstRow,

@@ -1,6 +1,7 @@
 // What a weight slot holds: the chain of `lm` weight ops in its region, read
-// once per layer into plain data, and evaluated row by row. Rows that are only
-// moved keep their stored blocks bit for bit; anything else is computed in f32.
+// once per layer (and matrix of a stack) into plain data, and evaluated row by
+// row. Rows that are only moved keep their stored blocks bit for bit; anything
+// else is computed in f32.
 // Reading touches the IR (one thread); evaluating does not (any thread).
 
 #ifndef QUIRE_CODEGEN_WEIGHTS_EVALUATE_H
@@ -46,10 +47,17 @@ struct WeightExpression {
   std::span<const std::byte> storedRow(int64_t row) const;
 };
 
-/// Reads a slot's region for `layer`. Diagnostics name the slot and say what
-/// of the checkpoint or the region does not fit.
+/// Which value of a slot: the layer, and the number of the matrix in its stack
+/// (0 for a matrix or vector).
+struct WeightPlace {
+  int64_t layer;
+  int64_t matrix;
+};
+
+/// Reads a slot's region for one layer and matrix. Diagnostics name the slot
+/// and say what of the checkpoint or the region does not fit.
 mlir::FailureOr<WeightExpression>
-readWeightExpression(rt::WeightOp slot, int64_t layer,
+readWeightExpression(rt::WeightOp slot, WeightPlace place,
                      mlir::SymbolTable &symbols, const Checkpoint &checkpoint);
 
 /// Rows [firstRow, firstRow + count) one after the other, as stored.

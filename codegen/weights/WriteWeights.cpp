@@ -19,6 +19,25 @@ namespace quire {
 
 using namespace mlir;
 
+/// Bytes that one matrix or vector takes in the file, or an error where the
+/// compiler cannot write it.
+static FailureOr<int64_t> bytesOf(rt::WeightOp slot,
+                                  const WeightExpression &expression) {
+  if (expression.isVector) {
+    // f32; zeros fill its last 64 bytes.
+    return layout::alignUp(expression.rows * 4);
+  }
+  if (!canPack(expression.format, expression.columns) ||
+      (!expression.passesThrough() && !canQuantize(expression.format))) {
+    return slot.emitError("weight '")
+           << slot.getSymName() << "' has " << expression.columns
+           << " inputs in a format that the compiler cannot write: "
+           << StringRef(numberFormatName(expression.format));
+  }
+  return layout::packedWeightBytes(expression.format, expression.rows,
+                                   expression.columns);
+}
+
 FailureOr<std::vector<WeightJob>> planWeights(ModuleOp module,
                                               const WeightPlacement &placement,
                                               const Checkpoint &checkpoint) {
@@ -26,34 +45,29 @@ FailureOr<std::vector<WeightJob>> planWeights(ModuleOp module,
   std::vector<WeightJob> jobs;
   for (const PlacedWeight &weight : placement.inFileOrder()) {
     rt::WeightOp slot = weight.slot;
-    FailureOr<WeightExpression> expression =
-        readWeightExpression(slot, weight.layer, symbols, checkpoint);
-    if (failed(expression)) {
-      return failure();
-    }
-    auto complain = [&] {
-      return slot.emitError("weight '") << slot.getSymName() << "' ";
-    };
-    // A vector is f32; zeros fill its last 64 bytes.
-    int64_t expected = layout::alignUp(expression->rows * 4);
-    if (!expression->isVector) {
-      if (!canPack(expression->format, expression->columns) ||
-          (!expression->passesThrough() && !canQuantize(expression->format))) {
-        return complain() << "has " << expression->columns
-                          << " inputs in a format that the compiler cannot "
-                             "write: "
-                          << StringRef(numberFormatName(expression->format));
+    // The matrices of a stack follow each other.
+    int64_t matrices =
+        slot.getShape().size() == 3 ? slot.getShape().front() : 1;
+    int64_t end = weight.offset;
+    for (int64_t matrix = 0; matrix < matrices; ++matrix) {
+      FailureOr<WeightExpression> expression = readWeightExpression(
+          slot, {weight.layer, matrix}, symbols, checkpoint);
+      if (failed(expression)) {
+        return failure();
       }
-      expected = layout::packedWeightBytes(expression->format, expression->rows,
-                                           expression->columns);
+      FailureOr<int64_t> bytes = bytesOf(slot, *expression);
+      if (failed(bytes)) {
+        return failure();
+      }
+      jobs.push_back({slot.getSymName().str(), *expression, end, *bytes});
+      end += *bytes;
     }
-    if (expected != weight.bytes) {
-      return complain() << "has " << weight.bytes
-                        << " bytes in the module where its packed form takes "
-                        << expected;
+    if (end - weight.offset != weight.bytes) {
+      return slot.emitError("weight '")
+             << slot.getSymName() << "' has " << weight.bytes
+             << " bytes in the module where its packed form takes "
+             << end - weight.offset;
     }
-    jobs.push_back(
-        {slot.getSymName().str(), *expression, weight.offset, weight.bytes});
   }
   return jobs;
 }

@@ -24,7 +24,8 @@ struct WeightJob {
   int64_t bytes;
 };
 
-/// Reads every slot's expression. Diagnostics name the slot.
+/// Reads every slot's expressions: one job for each matrix of a stack, one for
+/// any other slot. Diagnostics name the slot.
 mlir::FailureOr<std::vector<WeightJob>>
 planWeights(mlir::ModuleOp module, const WeightPlacement &placement,
             const Checkpoint &checkpoint);

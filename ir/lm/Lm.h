@@ -26,6 +26,9 @@ int64_t featuresOf(mlir::Type type);
 /// tensor<?xFxf32>.
 mlir::RankedTensorType rowsType(mlir::MLIRContext *context, int64_t features);
 
+/// What a parameter's formats say for a layer that lacks it.
+inline constexpr llvm::StringLiteral kNoFormat = "none";
+
 /// How people read an op in a message: the name in its location where it has
 /// one ("layers.3.attn_q"), else the op's own name.
 std::string modelName(mlir::Operation *op);

@@ -73,9 +73,9 @@ int64_t ActivationType::getGroup() const {
 LogicalResult WeightType::verify(function_ref<InFlightDiagnostic()> emitError,
                                  ArrayRef<int64_t> shape, NumberFormat format) {
   // C1
-  if (shape.empty() || shape.size() > 2 ||
+  if (shape.empty() || shape.size() > 3 ||
       llvm::any_of(shape, [](int64_t size) { return size <= 0; })) {
-    return emitError() << "a weight has one or two positive dimensions";
+    return emitError() << "a weight has one to three positive dimensions";
   }
   // C2
   if (shape.back() % blockValues(format) != 0) {

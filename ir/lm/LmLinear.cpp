@@ -8,9 +8,9 @@ namespace quire::lm {
 
 LogicalResult verifyProduct(Operation *op, int64_t inputs, WeightType weight,
                             WeightType bias, int64_t outputs) {
-  if (weight.isVector()) {
-    return complain(op) << "multiplies by a vector; a weight here is a matrix "
-                           "[outputs, inputs]";
+  if (weight.getShape().size() != 2) {
+    return complain(op) << "multiplies by " << weight
+                        << "; a weight here is a matrix [outputs, inputs]";
   }
   // C1
   if (weight.getColumns() != inputs) {

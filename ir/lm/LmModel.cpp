@@ -8,18 +8,44 @@ using namespace mlir;
 
 namespace quire::lm {
 
-NumberFormat ParamOp::formatOf(int64_t layer) {
-  ArrayAttr formats = getFormats();
+/// The word for a layer in `param`'s list of formats.
+static StringRef formatWord(ParamOp param, int64_t layer) {
+  ArrayAttr formats = param.getFormats();
   size_t i = formats.size() == 1 ? 0 : static_cast<size_t>(layer);
-  return *symbolizeNumberFormat(cast<StringAttr>(formats[i]).getValue());
+  return cast<StringAttr>(formats[i]).getValue();
+}
+
+bool ParamOp::existsIn(int64_t layer) {
+  return formatWord(*this, layer) != kNoFormat;
+}
+
+NumberFormat ParamOp::formatOf(int64_t layer) {
+  return *symbolizeNumberFormat(formatWord(*this, layer));
+}
+
+static constexpr StringLiteral kExpertPlace = "{expert}";
+
+bool ParamOp::hasTensorPerMatrix() {
+  return getSource().contains(kExpertPlace);
+}
+
+std::string ParamOp::tensorName(int64_t layer, int64_t matrix) {
+  std::string name = getSource().str();
+  for (auto [place, number] : {std::pair(StringRef("{}"), layer),
+                               std::pair(StringRef(kExpertPlace), matrix)}) {
+    if (size_t at = name.find(place); at != std::string::npos) {
+      name.replace(at, place.size(), std::to_string(number));
+    }
+  }
+  return name;
 }
 
 LogicalResult ParamOp::verify() {
   // C1
-  if (getShape().empty() || getShape().size() > 2 ||
+  if (getShape().empty() || getShape().size() > 3 ||
       llvm::any_of(getShape(), [](int64_t size) { return size <= 0; })) {
     return complain(*this) << "@" << getSymName()
-                           << " needs one or two positive dimensions";
+                           << " needs one to three positive dimensions";
   }
   if (getRowBegin() < 0) {
     return complain(*this) << "@" << getSymName()
@@ -32,18 +58,32 @@ LogicalResult ParamOp::verify() {
     return complain(*this) << "@" << getSymName() << " has " << count
                            << " formats; it needs one, or one for each layer";
   }
+  bool exists = false;
   for (Attribute format : getFormats()) {
     auto name = dyn_cast<StringAttr>(format);
-    if (!name || !symbolizeNumberFormat(name.getValue())) {
+    bool none = name && name.getValue() == kNoFormat;
+    if (!none && (!name || !symbolizeNumberFormat(name.getValue()))) {
       return complain(*this) << "@" << getSymName()
                              << " has an unknown number format " << format;
     }
+    exists |= !none;
+  }
+  if (!exists) {
+    return complain(*this) << "@" << getSymName()
+                           << " is in no layer: all its formats are "
+                           << kNoFormat;
   }
   // C3
   if (getSource().contains("{}") != layers.has_value()) {
     return complain(*this) << "@" << getSymName() << " has source \""
                            << getSource() << "\"; {} stands for the layer "
                            << "and belongs exactly where layers are given";
+  }
+  // C4
+  if (hasTensorPerMatrix() && getShape().size() != 3) {
+    return complain(*this) << "@" << getSymName() << " has source \""
+                           << getSource() << "\"; {expert} stands for the "
+                           << "place in a stack, which has three dimensions";
   }
   if (layers && *layers <= 0) {
     return complain(*this) << "@" << getSymName() << " has no layers";
@@ -89,7 +129,8 @@ static LogicalResult verifyLayer(LayersOp layers, FunctionOpInterface kind,
       if (!param || !load.getLayer()) {
         return WalkResult::advance();
       }
-      if (layer < 0 || layer >= static_cast<int64_t>(*param.getLayers())) {
+      if (layer < 0 || layer >= static_cast<int64_t>(*param.getLayers()) ||
+          !param.existsIn(layer)) {
         complain(layers) << "runs layer " << layer << ", which "
                          << load.getParamAttr() << " does not have";
         return WalkResult::interrupt();
@@ -148,7 +189,7 @@ LogicalResult LayersOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
 LogicalResult EmbedOp::verify() {
   WeightType weight = getWeight().getType();
   // C1
-  if (weight.isVector() ||
+  if (weight.getShape().size() != 2 ||
       weight.getColumns() != featuresOf(getOutput().getType())) {
     return complain(*this) << "gives rows of " << getOutput().getType()
                            << " from " << weight

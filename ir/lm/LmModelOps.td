@@ -14,17 +14,22 @@ def Lm_ParamOp : Lm_Op<"param", [Symbol]> {
     `source` is the tensor's name in the checkpoint, with `{}` where the layer
     number goes. A parameter with a `layers` dimension has one tensor a layer,
     numbered absolutely; `formats` holds one number format a layer (or a
-    single one where all agree, or for a parameter without layers).
-    `row_begin` takes rows [row_begin, row_begin + shape[0]) of the source, for
-    tensors that the checkpoint stores fused.
+    single one where all agree, or for a parameter without layers), and `none`
+    for a layer that lacks it. A stack of matrices has one tensor a layer with
+    all of them, or one a matrix where `{expert}` stands in `source` for the
+    number in the stack. `row_begin` takes as many rows as the shape has, from
+    that one on, of the source (of each matrix of a stack), for tensors that
+    the checkpoint stores fused.
 
-    - C1: `shape` has one or two positive dimensions.
-    - C2: `formats` has one entry, or `layers` entries.
+    - C1: `shape` has one to three positive dimensions.
+    - C2: `formats` has one entry, or `layers` entries, and not only `none`.
     - C3: `{}` appears in `source` exactly when `layers` is given.
+    - C4: `{expert}` appears in `source` only where the shape is a stack.
 
     Example:
     ```mlir
     lm.param @attn_q source "blk.{}.attn_q.weight" shape [1536, 1536] formats [q4_k] layers 28
+    lm.param @expert_up source "model.layers.{}.mlp.experts.{expert}.up_proj.weight" shape [64, 1408, 2048] formats [none, bf16] layers 2
     ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$source,
@@ -38,8 +43,15 @@ def Lm_ParamOp : Lm_Op<"param", [Symbol]> {
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// Format in layer `layer` (ignored where all agree).
+    /// Whether layer `layer` has the parameter (ignored where all agree).
+    bool existsIn(int64_t layer);
+    /// Format in layer `layer` (ignored where all agree), which has it.
     NumberFormat formatOf(int64_t layer);
+    /// Whether the checkpoint has one tensor for each matrix of the stack.
+    bool hasTensorPerMatrix();
+    /// The tensor with matrix number `matrix` of `layer` (both ignored where
+    /// the name has no place for them).
+    std::string tensorName(int64_t layer, int64_t matrix);
   }];
 }
 

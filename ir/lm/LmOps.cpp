@@ -9,7 +9,7 @@ using namespace mlir;
 
 namespace quire::lm {
 
-/// Number formats as bare words: `[q4_k, q6_k]`.
+/// Number formats, or none, as bare words: `[none, q4_k, q6_k]`.
 static ParseResult parseFormats(OpAsmParser &parser, ArrayAttr &formats) {
   SmallVector<Attribute> names;
   auto one = [&]() -> ParseResult {
@@ -18,7 +18,7 @@ static ParseResult parseFormats(OpAsmParser &parser, ArrayAttr &formats) {
     if (parser.parseKeyword(&word)) {
       return failure();
     }
-    if (!symbolizeNumberFormat(word)) {
+    if (word != kNoFormat && !symbolizeNumberFormat(word)) {
       return parser.emitError(at)
              << "there is no number format '" << word << "'";
     }

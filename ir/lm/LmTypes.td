@@ -46,12 +46,13 @@ def Lm_Batch : Lm_Type<"Batch", "batch"> {
 }
 
 def Lm_Weight : Lm_Type<"Weight", "weight"> {
-  let summary = "a matrix or vector of parameters and its number format";
+  let summary = "a matrix, a stack of matrices or a vector of parameters and its number format";
   let description = [{
-    Shape `[outputs, inputs]` or `[features]`. The format says how the values
-    are stored; the values themselves are the dequantised reals.
+    Shape `[outputs, inputs]`, `[matrices, outputs, inputs]` or `[features]`.
+    A stack holds one matrix an expert, or one a head. The format says how the
+    values are stored; the values themselves are the dequantised reals.
 
-    - C1: one or two positive dimensions.
+    - C1: one to three positive dimensions.
     - C2: rows of a block format are whole blocks.
 
     Example: `!lm.weight<[1536, 8960], q4_k>`
@@ -62,9 +63,12 @@ def Lm_Weight : Lm_Type<"Weight", "weight"> {
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     bool isVector() const { return getShape().size() == 1; }
-    /// Outputs of a matrix, features of a vector.
-    int64_t getRows() const { return getShape().front(); }
-    /// Inputs of a matrix.
+    bool isStack() const { return getShape().size() == 3; }
+    /// Matrices of a stack; a matrix or vector counts as one.
+    int64_t getMatrices() const { return isStack() ? getShape().front() : 1; }
+    /// Outputs of one matrix, features of a vector.
+    int64_t getRows() const { return getShape()[isStack() ? 1 : 0]; }
+    /// Inputs of one matrix.
     int64_t getColumns() const { return getShape().back(); }
   }];
 }

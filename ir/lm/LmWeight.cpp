@@ -27,6 +27,10 @@ LoadParamOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
                           : "needs a layer for a parameter with layers: ")
            << getParamAttr();
   }
+  if (!getLayer() && !param.existsIn(0)) {
+    return complain(*this) << "loads " << getParamAttr()
+                           << ", which is nowhere stored";
+  }
   if (!getLayer() && param.formatOf(0) != getWeight().getType().getFormat()) {
     return complain(*this) << "has type " << getWeight().getType()
                            << " but its parameter is stored in "

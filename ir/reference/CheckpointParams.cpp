@@ -8,31 +8,26 @@ using namespace mlir;
 
 namespace quire::reference {
 
-static std::string sourceName(lm::ParamOp param, int64_t layer) {
-  std::string name = param.getSource().str();
-  size_t place = name.find("{}");
-  if (place != std::string::npos) {
-    name.replace(place, 2, std::to_string(layer));
-  }
-  return name;
-}
-
-FailureOr<Weight> CheckpointParams::load(lm::ParamOp param, int64_t layer) {
-  std::string name = sourceName(param, layer);
+/// The values of one tensor that belong to the parameter, of `shape`.
+static LogicalResult readTensor(const Checkpoint &checkpoint, lm::ParamOp param,
+                                const std::string &name, int64_t layer,
+                                ArrayRef<int64_t> shape, std::span<float> out) {
   const TensorView *tensor = checkpoint.find(name);
   if (!tensor) {
     param.emitError() << "the checkpoint " << checkpoint.path()
                       << " has no tensor '" << name << "'";
     return failure();
   }
-  // Rows of the parameter within the tensor; all but the first dimension
-  // must agree.
-  ArrayRef<int64_t> shape = param.getShape();
+  // Rows of the parameter within the tensor, or within each of its matrices;
+  // all other dimensions must agree.
   ArrayRef<int64_t> stored = tensor->shape;
   int64_t begin = param.getRowBegin();
+  bool stack = shape.size() == 3;
+  size_t rowsAt = stack ? 1 : 0;
   if (stored.size() != shape.size() ||
-      stored.drop_front() != shape.drop_front() ||
-      begin + shape.front() > stored.front()) {
+      stored.drop_front(rowsAt + 1) != shape.drop_front(rowsAt + 1) ||
+      (stack && stored.front() != shape.front()) ||
+      begin + shape[rowsAt] > stored[rowsAt]) {
     param.emitError() << "tensor '" << name << "' has shape ["
                       << llvm::join(llvm::map_range(stored,
                                                     [](int64_t size) {
@@ -50,14 +45,36 @@ FailureOr<Weight> CheckpointParams::load(lm::ParamOp param, int64_t layer) {
                       << ", not as " << format;
     return failure();
   }
+  int64_t matrices = stack ? shape.front() : 1;
+  int64_t rows = stored[rowsAt];
+  int64_t rowBytes = tensor->bytes.size() / (matrices * rows);
+  size_t count = out.size() / matrices;
+  for (int64_t i = 0; i < matrices; ++i) {
+    dequantize(tensor->format,
+               tensor->bytes.subspan((i * rows + begin) * rowBytes,
+                                     shape[rowsAt] * rowBytes),
+               out.subspan(i * count, count));
+  }
+  return success();
+}
+
+FailureOr<Weight> CheckpointParams::load(lm::ParamOp param, int64_t layer) {
+  ArrayRef<int64_t> shape = param.getShape();
   Weight weight;
   weight.shape.assign(shape.begin(), shape.end());
-  int64_t rowBytes = tensor->bytes.size() / stored.front();
-  int64_t count = shape.size() == 1 ? shape[0] : shape[0] * shape[1];
-  weight.values.resize(count);
-  dequantize(tensor->format,
-             tensor->bytes.subspan(begin * rowBytes, shape[0] * rowBytes),
-             weight.values);
+  weight.values.resize(ShapedType::getNumElements(shape));
+  std::span<float> all(weight.values);
+  int64_t tensors = param.hasTensorPerMatrix() ? shape.front() : 1;
+  size_t count = all.size() / tensors;
+  if (param.hasTensorPerMatrix()) {
+    shape = shape.drop_front();
+  }
+  for (int64_t i = 0; i < tensors; ++i) {
+    if (failed(readTensor(checkpoint, param, param.tensorName(layer, i), layer,
+                          shape, all.subspan(i * count, count)))) {
+      return failure();
+    }
+  }
   return weight;
 }
 

@@ -29,16 +29,26 @@ struct Rows {
   }
 };
 
-/// A matrix [outputs, inputs] or a vector [features].
+/// A matrix [outputs, inputs], a stack [matrices, outputs, inputs] or a vector
+/// [features].
 struct Weight {
   std::vector<int64_t> shape;
   std::vector<float> values;
 
-  int64_t rows() const { return shape.front(); }
+  /// Of a stack: those of all its matrices, one after the other.
+  int64_t rows() const {
+    return shape.size() == 3 ? shape[0] * shape[1] : shape.front();
+  }
   /// Values of one row; 1 for a vector, whose rows are its elements.
   int64_t columns() const { return shape.size() == 1 ? 1 : shape.back(); }
   std::span<const float> row(int64_t i) const {
     return {values.data() + i * columns(), static_cast<size_t>(columns())};
+  }
+  /// Matrix number `i` of a stack.
+  Weight matrix(int64_t i) const {
+    int64_t size = shape[1] * shape[2];
+    return {{shape[1], shape[2]},
+            {values.begin() + i * size, values.begin() + (i + 1) * size}};
   }
 };
 

@@ -34,8 +34,9 @@ def Rt_WeightOp : Rt_Op<"weight", [Symbol, IsolatedFromAbove, SingleBlock]> {
     The region computes the slot's value with `lm` weight ops from parameters;
     it is evaluated once per layer when the engine is written, and ends in
     `rt.pack`. `layers` lists the layers that have the slot (empty: one slot,
-    not of a layer). `bytes` is the packed size in one layer. A weight that is
-    a vector (norms, biases) is packed as plain f32.
+    not of a layer). `bytes` is the packed size in one layer. A stack of
+    matrices is packed as one after the other. A weight that is a vector
+    (norms, biases) is packed as plain f32.
 
     - C1: the region ends in `rt.pack` of a weight with the slot's shape and
       format (a vector: any format, packed as f32).

@@ -11,6 +11,8 @@ lm.param @bias_v source "layers.{}.v.bias" shape [16] formats [f32] layers 2
 lm.param @norm source "layers.{}.norm.weight" shape [32] formats [f32] layers 2
 lm.param @gate source "layers.{}.gate.weight" shape [64, 32] formats [q8_0] layers 2
 lm.param @up source "layers.{}.up.weight" shape [64, 32] formats [q8_0] layers 2
+// CHECK: lm.param @expert_up source "layers.{}.experts.{expert}.up" shape [4, 64, 32] formats [none, q8_0] layers 2
+lm.param @expert_up source "layers.{}.experts.{expert}.up" shape [4, 64, 32] formats [none, q8_0] layers 2
 
 // CHECK: lm.cache_group @global : !lm.kv<heads = 2, key = 8, value = 8, format = bf16, page = 16, window = 0> layers [0, 1]
 lm.cache_group @global : !lm.kv<heads = 2, key = 8, value = 8, format = bf16, page = 16, window = 0> layers [0, 1]

@@ -1,8 +1,8 @@
 // Parameters that name no tensor, and loads that do not match them (lm.param
-// C1-C3, lm.load_param C1-C2, lm.embed C1, weight transforms C1).
+// C1-C4, lm.load_param C1-C2, lm.embed C1, weight transforms C1).
 // RUN: quire-opt %s -split-input-file -verify-diagnostics
 
-// expected-error @+1 {{@w needs one or two positive dimensions}}
+// expected-error @+1 {{@w needs one to three positive dimensions}}
 lm.param @w source "w" shape [0] formats [f32]
 
 // -----
@@ -75,3 +75,13 @@ func.func @convert_c1() {
   %u = lm.convert_weight %w : !lm.weight<[12, 32], f32> -> !lm.weight<[32, 12], int8>
   return
 }
+
+// -----
+
+// expected-error @+1 {{@w is in no layer: all its formats are none}}
+lm.param @w source "w.{}" shape [8, 32] formats [none] layers 2
+
+// -----
+
+// expected-error @+1 {{{expert} stands for the place in a stack, which has three dimensions}}
+lm.param @w source "w.{}.{expert}" shape [8, 32] formats [f32] layers 2

@@ -2,8 +2,8 @@
 // rows that are none.
 // RUN: quire-opt %s -split-input-file -verify-diagnostics
 
-// expected-error @+1 {{a weight has one or two positive dimensions}}
-func.func private @weight_c1() -> !lm.weight<[2, 3, 4], f32>
+// expected-error @+1 {{a weight has one to three positive dimensions}}
+func.func private @weight_c1() -> !lm.weight<[2, 3, 4, 5], f32>
 
 // -----
 

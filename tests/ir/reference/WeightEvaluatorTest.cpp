@@ -70,6 +70,31 @@ TEST_F(WeightEvaluatorTest, TakesRowsOfTheLayersTensor) {
   EXPECT_THAT((*weight)->shape, ElementsAre(2, 2));
 }
 
+TEST_F(WeightEvaluatorTest, StacksTensorsAndTakesRowsOfEachMatrix) {
+  auto weight = evaluate(R"mlir(
+    lm.param @k source "layers.{expert}.qkv" shape [2, 1, 2] formats [f32] {row_begin = 3 : i64}
+    func.func @f() {
+      %w = lm.load_param @k : !lm.weight<[2, 1, 2], f32>
+      return
+    })mlir",
+                         -1);
+  ASSERT_TRUE(llvm::succeeded(weight));
+  EXPECT_THAT((*weight)->values, ElementsAre(7, 8, -7, -8));
+  test::SafetensorsWriter()
+      .floats("stack", {2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8})
+      .write(directory.file("model.safetensors"));
+  checkpoint = *openCheckpoint(directory.path());
+  weight = evaluate(R"mlir(
+    lm.param @k source "stack" shape [2, 1, 2] formats [f32] {row_begin = 1 : i64}
+    func.func @f() {
+      %w = lm.load_param @k : !lm.weight<[2, 1, 2], f32>
+      return
+    })mlir",
+                    -1);
+  ASSERT_TRUE(llvm::succeeded(weight));
+  EXPECT_THAT((*weight)->values, ElementsAre(3, 4, 7, 8));
+}
+
 TEST_F(WeightEvaluatorTest, AppliesTransformsInOrder) {
   auto weight = evaluate(R"mlir(
     lm.param @k source "layers.{}.qkv" shape [4, 2] formats [f32] layers 2
