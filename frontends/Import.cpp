@@ -30,6 +30,20 @@ static int64_t reachOf(const ModelConfig &config) {
   return reach;
 }
 
+/// Experts may be stored one by one or stacked; the first layer that has them
+/// tells.
+static void chooseExpertSpelling(const Checkpoint &checkpoint,
+                                 const ModelConfig &config,
+                                 WeightNames &names) {
+  WeightNames stacked = names;
+  useStackedExperts(config, stacked);
+  auto first = std::ranges::find(config.layers, true, &LayerConfig::experts);
+  if (checkpoint.find(
+          stacked.expertDown.inLayer(first - config.layers.begin()))) {
+    names = std::move(stacked);
+  }
+}
+
 static FailureOr<ImportedModel> import(Location loc,
                                        absl::StatusOr<ModelConfig> config,
                                        const Checkpoint *checkpoint,
@@ -54,10 +68,13 @@ static FailureOr<ImportedModel> import(Location loc,
   }
   bool gguf =
       checkpoint != nullptr && checkpoint->kind() == CheckpointKind::Gguf;
-  DecoderSource source{.config = *config,
-                       .names = gguf ? ggufWeightNames(*config)
-                                     : huggingFaceWeightNames(*config),
-                       .checkpoint = checkpoint};
+  WeightNames names =
+      gguf ? ggufWeightNames(*config) : huggingFaceWeightNames(*config);
+  if (checkpoint != nullptr && !gguf && config->hasExpertLayers()) {
+    chooseExpertSpelling(*checkpoint, *config, names);
+  }
+  DecoderSource source{
+      .config = *config, .names = std::move(names), .checkpoint = checkpoint};
   OwningOpRef<ModuleOp> module = buildDecoder(loc, source, maxContext);
   if (!module) {
     return failure();

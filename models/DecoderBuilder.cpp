@@ -47,7 +47,13 @@ private:
                const LayerScope *scope = nullptr);
   Value rotated(Value x, llvm::StringRef symbol, const LayerScope &scope);
   Value attention(Value x, const LayerScope &scope);
-  Value mlp(Value x, const LayerScope &scope);
+  Value gatedMlp(Value x, const std::string &prefix, const LayerScope &scope);
+  Value routes(Value x, const LayerScope &scope);
+  Value experts(Value x, const LayerScope &scope);
+  Value mlp(Value x, const LayerScope &scope) {
+    return scope.kind.config.experts ? experts(x, scope)
+                                     : gatedMlp(x, "mlp", scope);
+  }
   Value residual(Value x, Value delta, llvm::StringRef postNorm,
                  const LayerScope &scope);
   Value scaled(Value x, double by, llvm::StringRef name);
@@ -150,15 +156,51 @@ static lm::Nonlinearity nonlinearityOf(MlpNonlinearity kind) {
   llvm_unreachable("all cases return");
 }
 
-Value DecoderBuilder::mlp(Value x, const LayerScope &scope) {
-  Value gate = linear(x, "mlp_gate", &scope);
-  Value up = linear(x, "mlp_up", &scope);
+Value DecoderBuilder::gatedMlp(Value x, const std::string &prefix,
+                               const LayerScope &scope) {
+  Value gate = linear(x, prefix + "_gate", &scope);
+  Value up = linear(x, prefix + "_up", &scope);
   Value active =
-      lm::NonlinearityOp::create(b, named("mlp_act"), gate.getType(),
+      lm::NonlinearityOp::create(b, named(prefix + "_act"), gate.getType(),
                                  nonlinearityOf(config.nonlinearity), gate);
   Value product =
-      lm::MulOp::create(b, named("mlp_mul"), up.getType(), active, up);
-  return linear(product, "mlp_down", &scope);
+      lm::MulOp::create(b, named(prefix + "_mul"), up.getType(), active, up);
+  return linear(product, prefix + "_down", &scope);
+}
+
+Value DecoderBuilder::routes(Value x, const LayerScope &scope) {
+  const ExpertsConfig &experts = config.experts;
+  Value scores = linear(x, "router", &scope);
+  Value bias =
+      experts.correctionBias ? load("router_correction", &scope) : Value();
+  return lm::RouteOp::create(
+      b, named("route"),
+      lm::RoutesType::get(context, experts.count, experts.top),
+      experts.gate == RouterGate::Softmax ? lm::RouterGate::Softmax
+                                          : lm::RouterGate::Sigmoid,
+      scores, bias,
+      experts.groupScore == GroupScore::Max ? lm::GroupScore::Max
+                                            : lm::GroupScore::Top2,
+      experts.groups, experts.topGroups, experts.normalise,
+      llvm::APFloat(experts.scale));
+}
+
+/// The chosen experts' weighted sum, and the expert that all rows share.
+Value DecoderBuilder::experts(Value x, const LayerScope &scope) {
+  Value sum = lm::ExpertsOp::create(
+      b, named("experts"), x.getType(), nonlinearityOf(config.nonlinearity), x,
+      routes(x, scope), load("expert_gate", &scope), load("expert_up", &scope),
+      load("expert_down", &scope));
+  if (config.experts.sharedIntermediate == 0) {
+    return sum;
+  }
+  Value shared = gatedMlp(x, "shared", scope);
+  if (config.experts.sharedGate) {
+    shared =
+        lm::SigmoidGateOp::create(b, named("shared_gated"), shared.getType(),
+                                  shared, linear(x, "shared_router", &scope));
+  }
+  return lm::AddOp::create(b, named("experts_sum"), sum.getType(), sum, shared);
 }
 
 Value DecoderBuilder::residual(Value x, Value delta, llvm::StringRef postNorm,

@@ -76,6 +76,9 @@ struct ModelConfig {
   std::vector<LayerConfig> layers;
   std::vector<RopeConfig> ropes;
   ExpertsConfig experts; // where some layer has them
+  /// Layers behind the others that only predict further tokens; checkpoints
+  /// carry them, and no decoder reads them.
+  int64_t draftLayers = 0;
 
   double normEpsilon = 1e-5;
   NormPlacement norms = NormPlacement::Pre;

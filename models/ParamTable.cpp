@@ -66,7 +66,7 @@ void ParamTable::listExperts() {
   constexpr In where = In::ExpertLayers;
   add("router", names.router, {experts.count, hidden}, where);
   if (experts.correctionBias) {
-    add("router_bias", names.routerBias, {experts.count}, where);
+    add("router_correction", names.routerBias, {experts.count}, where);
   }
   add("expert_gate", names.expertGate, {experts.count, inner, hidden}, where);
   add("expert_up", names.expertUp, {experts.count, inner, hidden}, where);
@@ -218,6 +218,13 @@ LogicalResult ParamTable::collect(Location loc) {
 
 /// Tensors that files carry and that no decoder reads as a weight.
 static bool isHarmless(llvm::StringRef name, const ModelConfig &config) {
+  for (int64_t i = 0; i < config.draftLayers; ++i) {
+    std::string number = std::to_string(config.layers.size() + i) + ".";
+    if (name.starts_with("model.layers." + number) ||
+        name.starts_with("blk." + number)) {
+      return true;
+    }
+  }
   bool head = name == "lm_head.weight" || name == "output.weight";
   return name.ends_with("rotary_emb.inv_freq") ||
          name.starts_with("rope_freqs") || name.starts_with("rope_factors_") ||

@@ -45,6 +45,33 @@ static void useFusedTensors(const ModelConfig &config, const char *qkv,
   names.up = {gateUp, config.intermediate, 2 * config.intermediate};
 }
 
+/// Separate tensors for each expert, and what stands beside them.
+static void nameExperts(const ModelConfig &config, const std::string &mlp,
+                        WeightNames &names) {
+  names.router = {mlp + "gate.weight"};
+  names.routerBias = {mlp + "gate.e_score_correction_bias"};
+  const std::string expert = mlp + "experts.{expert}.";
+  bool mixtral = config.architecture == "mixtral";
+  names.expertGate = {expert + (mixtral ? "w1.weight" : "gate_proj.weight")};
+  names.expertUp = {expert + (mixtral ? "w3.weight" : "up_proj.weight")};
+  names.expertDown = {expert + (mixtral ? "w2.weight" : "down_proj.weight")};
+  const std::string shared =
+      mlp + (config.experts.sharedGate ? "shared_expert." : "shared_experts.");
+  names.sharedGate = {shared + "gate_proj.weight"};
+  names.sharedUp = {shared + "up_proj.weight"};
+  names.sharedDown = {shared + "down_proj.weight"};
+  names.sharedRouter = {mlp + "shared_expert_gate.weight"};
+}
+
+void useStackedExperts(const ModelConfig &config, WeightNames &names) {
+  const std::string mlp = "model.layers.{}.mlp.";
+  int64_t inner = config.experts.intermediate;
+  names.router = {mlp + "gate.weight"};
+  names.expertGate = {mlp + "experts.gate_up_proj", 0, 2 * inner};
+  names.expertUp = {mlp + "experts.gate_up_proj", inner, 2 * inner};
+  names.expertDown = {mlp + "experts.down_proj"};
+}
+
 WeightNames huggingFaceWeightNames(const ModelConfig &config) {
   WeightNames names;
   names.embedding = {"model.embed_tokens.weight"};
@@ -62,6 +89,10 @@ WeightNames huggingFaceWeightNames(const ModelConfig &config) {
   names.gate = {mlp + "gate_proj.weight"};
   names.up = {mlp + "up_proj.weight"};
   names.down = {mlp + "down_proj.weight"};
+  nameExperts(config,
+              config.architecture == "mixtral" ? layer + "block_sparse_moe."
+                                               : mlp,
+              names);
   names.attentionNorm = {layer + "input_layernorm.weight"};
   names.postAttentionNorm = {layer + "post_attention_layernorm.weight"};
   switch (config.norms) {
@@ -102,6 +133,15 @@ WeightNames ggufWeightNames(const ModelConfig &config) {
   names.gate = {"blk.{}.ffn_gate.weight"};
   names.up = {"blk.{}.ffn_up.weight"};
   names.down = {"blk.{}.ffn_down.weight"};
+  names.router = {"blk.{}.ffn_gate_inp.weight"};
+  names.routerBias = {"blk.{}.exp_probs_b.bias"};
+  names.expertGate = {"blk.{}.ffn_gate_exps.weight"};
+  names.expertUp = {"blk.{}.ffn_up_exps.weight"};
+  names.expertDown = {"blk.{}.ffn_down_exps.weight"};
+  names.sharedGate = {"blk.{}.ffn_gate_shexp.weight"};
+  names.sharedUp = {"blk.{}.ffn_up_shexp.weight"};
+  names.sharedDown = {"blk.{}.ffn_down_shexp.weight"};
+  names.sharedRouter = {"blk.{}.ffn_gate_inp_shexp.weight"};
   if (config.architecture == "phi3") {
     useFusedTensors(config, "blk.{}.attn_qkv.weight", "blk.{}.ffn_up.weight",
                     names);

@@ -42,6 +42,10 @@ struct WeightNames {
 /// config decides where norms and fused tensors differ between families.
 WeightNames huggingFaceWeightNames(const ModelConfig &config);
 
+/// The same for experts that are stored stacked ("experts.gate_up_proj"), as
+/// transformers holds them since version 5.
+void useStackedExperts(const ModelConfig &config, WeightNames &names);
+
 /// GGUF's names ("blk.{}.attn_q.weight").
 WeightNames ggufWeightNames(const ModelConfig &config);
 

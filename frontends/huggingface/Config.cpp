@@ -1,7 +1,9 @@
 #include "frontends/huggingface/Config.h"
 
 #include "frontends/formats/Json.h"
+#include "frontends/huggingface/ExpertFields.h"
 #include "frontends/huggingface/Families.h"
+#include "frontends/huggingface/Reader.h"
 #include "frontends/huggingface/RopeFields.h"
 
 #include "frontends/formats/StrCat.h"
@@ -13,49 +15,12 @@
 namespace quire {
 
 using huggingface::Family;
+using huggingface::kCount;
+using huggingface::Reader;
 using huggingface::WindowRule;
 using nlohmann::json;
 
 namespace {
-
-constexpr IntRange kCount{1, 1 << 24};
-
-/// Reads fields one after the other and keeps the first error, so that the
-/// readers below stay a list of fields.
-class Reader {
-public:
-  explicit Reader(const json &object) : object(object) {}
-
-  int64_t count(std::string_view field) {
-    return take(getInt(object, field, kCount), int64_t{1});
-  }
-  int64_t count(std::string_view field, int64_t otherwise) {
-    return take(findInt(object, field, {0, 1 << 24}), std::optional<int64_t>())
-        .value_or(otherwise);
-  }
-  double number(std::string_view field, double otherwise) {
-    return take(findFloat(object, field), std::optional<double>())
-        .value_or(otherwise);
-  }
-  bool flag(std::string_view field, bool otherwise) {
-    return take(findBool(object, field), std::optional<bool>())
-        .value_or(otherwise);
-  }
-  std::string text(std::string_view field, std::string otherwise) {
-    return take(findString(object, field), std::optional<std::string>())
-        .value_or(std::move(otherwise));
-  }
-  void fail(absl::Status failure) { status.Update(std::move(failure)); }
-
-  const json &object;
-  absl::Status status;
-
-private:
-  template <typename T> T take(absl::StatusOr<T> value, T otherwise) {
-    status.Update(value.status());
-    return value.ok() ? *std::move(value) : std::move(otherwise);
-  }
-};
 
 absl::StatusOr<const Family *> familyOf(const json &config) {
   auto type = findString(config, "model_type");
@@ -114,7 +79,8 @@ absl::Status checkFields(const json &config, const Family &family) {
     const std::string &name = item.key();
     bool own =
         std::ranges::find(family.ownFields, name) != family.ownFields.end();
-    if (own || huggingface::isCommonField(name) || name.starts_with("_") ||
+    if (own || huggingface::isExpertField(family.experts, name) ||
+        huggingface::isCommonField(name) || name.starts_with("_") ||
         isInert(item.value())) {
       continue;
     }
@@ -152,11 +118,14 @@ bool slides(WindowRule rule, int64_t layer, Reader &reader) {
   case WindowRule::None:
     return false;
   case WindowRule::AllLayers:
+  case WindowRule::AllIfUsed:
     return true;
   case WindowRule::FromLayer:
     return layer >= reader.count("max_window_layers", 28);
   case WindowRule::EverySecond:
     return layer % 2 == 0;
+  case WindowRule::EverySecondBelow:
+    return layer % 2 == 0 && layer < reader.count("max_window_layers", 28);
   case WindowRule::AllButEverySixth: {
     int64_t pattern = reader.count("sliding_window_pattern",
                                    reader.count("_sliding_window_pattern", 6));
@@ -171,8 +140,10 @@ void readWindows(Reader &reader, const Family &family, ModelConfig &model) {
   int64_t window = reader.count(
       "sliding_window",
       reader.object.contains("sliding_window") ? 0 : family.window);
-  if (family.windows == WindowRule::FromLayer &&
-      !reader.flag("use_sliding_window", false)) {
+  bool mustBeUsed = family.windows == WindowRule::FromLayer ||
+                    family.windows == WindowRule::EverySecondBelow ||
+                    family.windows == WindowRule::AllIfUsed;
+  if (mustBeUsed && !reader.flag("use_sliding_window", false)) {
     window = 0;
   }
   auto types = findArray(reader.object, "layer_types");
@@ -208,7 +179,7 @@ void readWindows(Reader &reader, const Family &family, ModelConfig &model) {
 void readRopes(Reader &reader, const Family &family, ModelConfig &model) {
   bool local = family.windows == WindowRule::AllButEverySixth;
   auto global = huggingface::readRope(reader.object, "full_attention",
-                                      {.base = local ? 1e6 : 1e4,
+                                      {.base = family.ropeBase,
                                        .headDim = model.headDim,
                                        .maxContext = model.maxContext});
   reader.fail(global.status());
@@ -343,11 +314,16 @@ absl::StatusOr<ModelConfig> readHuggingFaceConfig(const json &config) {
   model.normEpsilon = reader.number("rms_norm_eps", family.normEpsilon);
   model.tiedHead = reader.flag("tie_word_embeddings", family.tiedHead);
   bool bias = reader.flag("attention_bias", false);
-  model.queryKeyValueBias = bias || family.queryKeyValueBias;
+  // Qwen2-MoE may switch off the biases that its family has.
+  bool ownBias = family.modelType == "qwen2_moe"
+                     ? reader.flag("qkv_bias", family.queryKeyValueBias)
+                     : family.queryKeyValueBias;
+  model.queryKeyValueBias = bias || ownBias;
   model.attentionOutputBias = bias;
   model.mlpBias = reader.flag("mlp_bias", false);
   readNonlinearity(reader, family, model);
   readWindows(reader, family, model);
+  huggingface::readExperts(reader, family.experts, model);
   readRopes(reader, family, model);
   readScales(reader, family, model);
   if (!reader.status.ok()) {

@@ -15,11 +15,16 @@ namespace quire::huggingface {
 /// How the layers of a family slide.
 enum class WindowRule {
   None,
-  AllLayers,       // sliding_window holds for every layer (Mistral, Phi-3)
-  FromLayer,       // layers from max_window_layers on, if use_sliding_window
-  EverySecond,     // even layers slide (Gemma 2)
-  AllButEverySixth // layers 6, 12, ... see everything (Gemma 3)
+  AllLayers,        // sliding_window holds for every layer (Mistral, Phi-3)
+  FromLayer,        // layers from max_window_layers on, if use_sliding_window
+  EverySecond,      // even layers slide (Gemma 2)
+  EverySecondBelow, // even ones below max_window_layers, if use_sliding_window
+  AllIfUsed,        // all, if use_sliding_window
+  AllButEverySixth  // layers 6, 12, ... see everything (Gemma 3)
 };
+
+/// How a family's configuration speaks of experts (ExpertFields.h).
+enum class ExpertRule { None, Mixtral, Qwen2, Qwen3, DeepSeekV2, DeepSeekV3 };
 
 struct Family {
   std::string_view className; // in "architectures"
@@ -36,6 +41,8 @@ struct Family {
   int64_t maxContext = 2048;
   int64_t window = 4096; // where the family slides
   WindowRule windows = WindowRule::None;
+  double ropeBase = 1e4; // default of rope_theta
+  ExpertRule experts = ExpertRule::None;
   /// Fields that this family alone has, beside the common ones.
   std::span<const std::string_view> ownFields = {};
 };

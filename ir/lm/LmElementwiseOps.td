@@ -36,6 +36,18 @@ def Lm_NonlinearityOp : Lm_Unary<"nonlinearity"> {
   let arguments = (ins Lm_Nonlinearity:$kind, Lm_Rows:$input);
   let assemblyFormat = "$kind $input attr-dict `:` type($output)";
 }
+def Lm_SigmoidGateOp : Lm_Op<"sigmoid_gate", [Pure, AllTypesMatch<["input", "output"]>]> {
+  let summary = "every row times the sigmoid of its one gate value";
+  let description = [{
+    - C1: the gate has one feature.
+
+    Example: `%s = lm.sigmoid_gate %x, %g : tensor<?x2048xf32>, tensor<?x1xf32>`
+  }];
+  let arguments = (ins Lm_Rows:$input, Lm_Rows:$gate);
+  let results = (outs Lm_Rows:$output);
+  let assemblyFormat = "$input `,` $gate attr-dict `:` type($input) `,` type($gate)";
+  let hasVerifier = 1;
+}
 def Lm_SoftcapOp : Lm_Unary<"softcap"> {
   let summary = "cap * tanh(x / cap)";
   let description = [{ Example: `%s = lm.softcap %a {cap = 30.0 : f64} : tensor<?x256000xf32>` }];

@@ -1,4 +1,4 @@
-// Verifiers of products, activation rounding and norms.
+// Verifiers of products, gates, activation rounding and norms.
 
 #include "ir/lm/Verify.h"
 
@@ -96,6 +96,15 @@ LogicalResult QuantizeActivationOp::verify() {
     return complain(*this) << "rounds " << features
                            << " features, which are not whole groups of "
                            << output.getGroup();
+  }
+  return success();
+}
+
+LogicalResult SigmoidGateOp::verify() {
+  // C1
+  if (featuresOf(getGate().getType()) != 1) {
+    return complain(*this) << "needs a gate of one feature, not "
+                           << getGate().getType();
   }
   return success();
 }

@@ -35,6 +35,16 @@ def Lm_Nonlinearity : Lm_Enum<"Nonlinearity", "activation function of an MLP", [
   I32EnumAttrCase<"Gelu", 2, "gelu">
 ]>;
 
+def Lm_RouterGate : Lm_Enum<"RouterGate", "how a router's scores become weights", [
+  I32EnumAttrCase<"Softmax", 0, "softmax">,
+  I32EnumAttrCase<"Sigmoid", 1, "sigmoid">
+]>;
+
+def Lm_GroupScore : Lm_Enum<"GroupScore", "how groups of experts are ranked", [
+  I32EnumAttrCase<"Max", 0, "max">,
+  I32EnumAttrCase<"Top2", 1, "top2">
+]>;
+
 def Lm_Batch : Lm_Type<"Batch", "batch"> {
   let summary = "the rows of one step";
   let description = [{
@@ -112,6 +122,35 @@ def Lm_Kv : Lm_Type<"Kv", "kv"> {
                         "int64_t":$page, "int64_t":$window);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
+}
+
+class Lm_Routing<string name, string typeMnemonic> : Lm_Type<name, typeMnemonic> {
+  let parameters = (ins "int64_t":$experts, "int64_t":$top);
+  let assemblyFormat = "`<` $experts `,` $top `>`";
+  let genVerifyDecl = 1;
+}
+
+def Lm_Routes : Lm_Routing<"Routes", "routes"> {
+  let summary = "which experts each row goes to, and with what weights";
+  let description = [{
+    `top` pairs (expert, weight) a row, in ascending order of expert.
+
+    - C1: 1 <= top <= experts.
+
+    Example: `!lm.routes<128, 8>`
+  }];
+}
+
+def Lm_Groups : Lm_Routing<"Groups", "groups"> {
+  let summary = "the pairs (row, expert) of all rows, sorted by expert";
+  let description = [{
+    Rows that stand for pairs have the type of any rows; there are `top` of
+    them for each row of the batch.
+
+    - C1: as for `!lm.routes`.
+
+    Example: `!lm.groups<128, 8>`
+  }];
 }
 
 // [tokens, features] of f32.

@@ -29,6 +29,17 @@ Rows mul(const Rows &a, const Rows &b) {
   return out;
 }
 
+Rows sigmoidGate(const Rows &x, const Rows &gate) {
+  Rows out = x;
+  for (int64_t r = 0; r < x.rows; ++r) {
+    double by = 1.0 / (1.0 + std::exp(-double(gate.row(r)[0])));
+    for (float &value : out.row(r)) {
+      value *= static_cast<float>(by);
+    }
+  }
+  return out;
+}
+
 Rows scale(const Rows &x, double by) {
   float factor = static_cast<float>(by);
   return map(x, [=](float v) { return v * factor; });

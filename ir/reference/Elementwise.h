@@ -1,5 +1,6 @@
-// Row-wise arithmetic: lm.add, lm.mul, lm.scale, lm.nonlinearity, lm.softcap.
-// Shapes of two inputs must agree; the caller has verified them.
+// Row-wise arithmetic: lm.add, lm.mul, lm.scale, lm.nonlinearity, lm.softcap,
+// lm.sigmoid_gate. Shapes of inputs must agree as the ops say; the caller has
+// verified them.
 
 #ifndef QUIRE_IR_REFERENCE_ELEMENTWISE_H
 #define QUIRE_IR_REFERENCE_ELEMENTWISE_H
@@ -10,6 +11,8 @@ namespace quire::reference {
 
 Rows add(const Rows &a, const Rows &b);
 Rows mul(const Rows &a, const Rows &b);
+/// Every row of x times the sigmoid of the gate's one value of that row.
+Rows sigmoidGate(const Rows &x, const Rows &gate);
 /// x times `by`, which is rounded to f32 first.
 Rows scale(const Rows &x, double by);
 /// cap * tanh(x / cap).

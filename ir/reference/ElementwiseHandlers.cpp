@@ -19,6 +19,12 @@ static LogicalResult runMul(Frame &frame, lm::MulOp op) {
   return success();
 }
 
+static LogicalResult runSigmoidGate(Frame &frame, lm::SigmoidGateOp op) {
+  frame.set(op.getOutput(),
+            sigmoidGate(frame.rows(op.getInput()), frame.rows(op.getGate())));
+  return success();
+}
+
 static LogicalResult runScale(Frame &frame, lm::ScaleOp op) {
   frame.set(op.getOutput(),
             scale(frame.rows(op.getInput()), op.getBy().convertToDouble()));
@@ -49,6 +55,7 @@ static_assert(static_cast<int>(lm::Nonlinearity::Gelu) ==
 void addElementwiseHandlers(HandlerTable &table) {
   addHandler<lm::AddOp, runAdd>(table);
   addHandler<lm::MulOp, runMul>(table);
+  addHandler<lm::SigmoidGateOp, runSigmoidGate>(table);
   addHandler<lm::ScaleOp, runScale>(table);
   addHandler<lm::NonlinearityOp, runNonlinearity>(table);
   addHandler<lm::SoftcapOp, runSoftcap>(table);

@@ -83,6 +83,7 @@ void addModelHandlers(HandlerTable &table);
 void addLinearHandlers(HandlerTable &table);
 void addAttentionHandlers(HandlerTable &table);
 void addElementwiseHandlers(HandlerTable &table);
+void addExpertHandlers(HandlerTable &table);
 
 } // namespace quire::reference
 

@@ -90,6 +90,7 @@ Interpreter::Interpreter(ModuleOp module, ParamSource &params,
   addLinearHandlers(state->handlers);
   addAttentionHandlers(state->handlers);
   addElementwiseHandlers(state->handlers);
+  addExpertHandlers(state->handlers);
 }
 
 Interpreter::~Interpreter() = default;

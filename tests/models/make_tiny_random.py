@@ -67,10 +67,13 @@ def initialise(model, seed):
             value = (0.06 if tied else 0.3) * noise
         else:
             gain = 1.25 if "q_proj" in name or "k_proj" in name else 1.0
-            value = noise * gain * p.shape[1] ** -0.5
+            value = noise * gain * p.shape[-1] ** -0.5
             if "lm_head" in name:
                 value = 2.0 * value
         p.data.copy_(value)
+    for name, buffer in model.named_buffers():
+        if name.endswith("e_score_correction_bias"):
+            buffer.copy_(0.1 * torch.randn(buffer.shape, generator=generator))
 
 
 def write_config(directory, config):
@@ -78,7 +81,7 @@ def write_config(directory, config):
         json.dump(config, f, indent=2)
 
 
-def write_checkpoint(directory, config, seed):
+def write_checkpoint(directory, config, how, seed):
     write_config(directory, config)
     parsed = AutoConfig.from_pretrained(directory)
     model = AutoModelForCausalLM.from_config(parsed)
@@ -86,8 +89,12 @@ def write_checkpoint(directory, config, seed):
     tied = {"lm_head.weight"} if config["tie_word_embeddings"] else set()
     weights = {name: t.detach().clone().contiguous()
                for name, t in model.state_dict().items() if name not in tied}
-    save_file(weights, os.path.join(directory, "model.safetensors"),
-              metadata={"format": "pt"})
+    if how.get("separate"):
+        model.save_pretrained(directory)
+        write_config(directory, config)
+    else:
+        save_file(weights, os.path.join(directory, "model.safetensors"),
+                  metadata={"format": "pt"})
     write_tokenizer(os.path.join(directory, "tokenizer.json"),
                     config["vocab_size"])
 
@@ -157,7 +164,7 @@ def make(out, name):
     entry, seed = VARIANTS[name], zlib.crc32(name.encode())
     config, how = entry["config"], entry["how"]
     readable = config | how.get("reads_as", {})
-    write_checkpoint(directory, readable, seed)
+    write_checkpoint(directory, readable, how, seed)
     logits, rough, tokens = write_reference(directory, readable, how, seed)
     write_config(directory, config)
     error = (logits - rough).abs().max() / logits.std()

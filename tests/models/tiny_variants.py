@@ -8,6 +8,8 @@ spelling itself is under test. `how` says what the reference needs:
                old spelling itself
   max_context  the context the engine must be compiled for (longrope picks its
                table by it)
+  separate     one tensor an expert, as published checkpoints have them, not
+               the stacks that transformers holds
 To add a variant, add an entry; keep the context below 128 tokens.
 """
 
@@ -49,6 +51,27 @@ def qwen2(**fields):
 
 def qwen3(**fields):
     return variant("qwen3", "Qwen3ForCausalLM", head_dim=32, **fields)
+
+
+def mixtral(**fields):
+    return variant("mixtral", "MixtralForCausalLM", **{
+        "num_local_experts": 8, "num_experts_per_tok": 2,
+        "sliding_window": None, **fields})
+
+
+def qwen2_moe(**fields):
+    return variant("qwen2_moe", "Qwen2MoeForCausalLM", **{
+        "num_experts": 12, "num_experts_per_tok": 4,
+        "moe_intermediate_size": 32, "shared_expert_intermediate_size": 80,
+        "norm_topk_prob": False, "decoder_sparse_step": 1,
+        "mlp_only_layers": [], **fields})
+
+
+def qwen3_moe(**fields):
+    return variant("qwen3_moe", "Qwen3MoeForCausalLM", **{
+        "head_dim": 32, "num_experts": 16, "num_experts_per_tok": 4,
+        "moe_intermediate_size": 48, "norm_topk_prob": True,
+        "decoder_sparse_step": 1, "mlp_only_layers": [], **fields})
 
 
 def gemma2(**fields):
@@ -152,6 +175,20 @@ VARIANTS = {
     "qwen3": qwen3(attention_bias=False),
     "qwen3-bias-tied": qwen3(attention_bias=True, tie_word_embeddings=True,
                              num_key_value_heads=1),
+    # Mixtures of experts.
+    "mixtral": mixtral(),
+    "mixtral-separate": mixtral(how={"separate": True}, num_local_experts=5,
+                                num_experts_per_tok=3),
+    "mixtral-window": mixtral(sliding_window=16, num_experts_per_tok=1),
+    "qwen2-moe": qwen2_moe(),
+    "qwen2-moe-norm-sparse": qwen2_moe(
+        num_hidden_layers=4, decoder_sparse_step=2, mlp_only_layers=[3],
+        norm_topk_prob=True, how={"separate": True}),
+    "qwen3-moe": qwen3_moe(),
+    "qwen3-moe-separate-tied": qwen3_moe(
+        tie_word_embeddings=True, mlp_only_layers=[0], num_hidden_layers=3,
+        norm_topk_prob=False, num_experts=7, num_experts_per_tok=7,
+        how={"separate": True}),
     # Gemma.
     "gemma2": gemma2(),
     "gemma2-untied-3-layers": gemma2(num_hidden_layers=3,
