@@ -30,6 +30,13 @@ layout::ActivationFormat toLayout(lm::ActivationFormat format) {
 }
 
 int64_t bufferBytes(mlir::Type type, int64_t rows) {
+  if (auto routes = llvm::dyn_cast<lm::RoutesType>(type)) {
+    return layout::routesBytes(rows, routes.getTop());
+  }
+  if (auto groups = llvm::dyn_cast<lm::GroupsType>(type)) {
+    return layout::PairTable{groups.getExperts(), rows, groups.getTop()}
+        .bytes();
+  }
   auto rounded = llvm::dyn_cast<lm::ActivationType>(type);
   return layout::activationBytes(rounded ? toLayout(rounded.getFormat())
                                          : layout::ActivationFormat::F32,

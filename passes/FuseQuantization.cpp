@@ -30,6 +30,44 @@ std::optional<lm::ActivationFormat> wantedFormat(Operation *op) {
   return wanted;
 }
 
+llvm::SmallVector<Type> weightTypes(Operation *op) {
+  return llvm::filter_to_vector(op->getOperandTypes(),
+                                llvm::IsaPred<lm::WeightType>);
+}
+
+/// Rounded rows by what they were and the format, each made once.
+class Roundings {
+public:
+  Value of(Value input, lm::ActivationFormat format) {
+    Value &shared = known[{input.getAsOpaquePointer(), int(format)}];
+    if (!shared) {
+      OpBuilder builder(input.getContext());
+      builder.setInsertionPointAfterValue(input);
+      shared = create(builder, input, format);
+    }
+    return shared;
+  }
+  int64_t count() const { return made; }
+
+private:
+  Value create(OpBuilder &builder, Value input, lm::ActivationFormat format) {
+    // Rounding before the dispatch serves all of a row's pairs.
+    if (auto dispatch = input.getDefiningOp<lm::DispatchOp>()) {
+      return lm::DispatchOp::create(builder, input.getLoc(),
+                                    of(dispatch.getInput(), format),
+                                    dispatch.getGroups());
+    }
+    ++made;
+    auto type = lm::ActivationType::get(
+        input.getContext(), lm::featuresOf(input.getType()), format);
+    return lm::QuantizeActivationOp::create(builder, input.getLoc(), type,
+                                            input);
+  }
+
+  std::map<std::pair<void *, int>, Value> known;
+  int64_t made = 0;
+};
+
 /// Splits a fused product whose weights want different inputs into single
 /// ones: segments of a launch share one input.
 void splitByFormat(lm::FusedLinearOp fused) {
@@ -55,22 +93,24 @@ struct FuseQuantization : impl::FuseQuantizationBase<FuseQuantization> {
       }
     });
     llvm::for_each(mixed, splitByFormat);
-    WalkResult gated = module.walk([](lm::GatedLinearOp op) {
-      if (op.getGate().getType() == op.getUp().getType()) {
+    WalkResult gated = module.walk([](Operation *op) {
+      if (!isa<lm::GatedLinearOp, lm::ExpertGatedLinearOp>(op) ||
+          llvm::all_equal(weightTypes(op))) {
         return WalkResult::advance();
       }
-      op.emitError("has weights of two number formats; one kernel reads both, "
-                   "so they must agree");
+      op->emitError("has weights of two number formats; one kernel reads both, "
+                    "so they must agree");
       return WalkResult::interrupt();
     });
     if (gated.wasInterrupted()) {
       return signalPassFailure();
     }
 
-    std::map<std::pair<void *, int>, Value> rounded;
+    Roundings roundings;
     int64_t readers = 0;
     module.walk([&](Operation *op) {
-      if (!isa<lm::LinearOp, lm::FusedLinearOp, lm::GatedLinearOp>(op)) {
+      if (!isa<lm::LinearOp, lm::FusedLinearOp, lm::GatedLinearOp,
+               lm::ExpertLinearOp, lm::ExpertGatedLinearOp>(op)) {
         return;
       }
       lm::ActivationFormat format = *wantedFormat(op);
@@ -79,20 +119,16 @@ struct FuseQuantization : impl::FuseQuantizationBase<FuseQuantization> {
           !lm::isRowsType(input.getType())) {
         return;
       }
-      Value &shared = rounded[{input.getAsOpaquePointer(), int(format)}];
-      if (!shared) {
-        OpBuilder builder(&getContext());
-        builder.setInsertionPointAfterValue(input);
-        auto type = lm::ActivationType::get(
-            &getContext(), lm::featuresOf(input.getType()), format);
-        shared = lm::QuantizeActivationOp::create(builder, input.getLoc(), type,
-                                                  input);
-      }
-      op->setOperand(0, shared);
+      op->setOperand(0, roundings.of(input, format));
       ++readers;
     });
+    module.walk([](lm::DispatchOp dispatch) {
+      if (dispatch.use_empty()) {
+        dispatch.erase(); // of rows that only rounded products read
+      }
+    });
     explain(module, getArgument(),
-            llvm::Twine(rounded.size()) + " rounding(s) serve " +
+            llvm::Twine(roundings.count()) + " rounding(s) serve " +
                 llvm::Twine(readers) + " product(s)");
   }
 };

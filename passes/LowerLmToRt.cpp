@@ -159,13 +159,12 @@ Attribute LowerLmToRt::fusedPart(const RowwiseGroup &group,
     outputs.push_back(scope.bufferOf(value));
     features = std::max(features, lm::featuresOf(value.getType()));
   }
-  bool logits = scope.isLogitRows(group.outputs.front());
   return makePart(
       &getContext(), name,
       {b.getNamedAttr("inputs", b.getArrayAttr(inputs)),
        b.getNamedAttr("outputs", b.getArrayAttr(outputs)),
-       b.getNamedAttr("rowSet", b.getI64IntegerAttr(logits ? rt::kRowsWithLogits
-                                                           : rt::kAllRows)),
+       b.getNamedAttr("rowSet", b.getI64IntegerAttr(
+                                    scope.rowSetOf(group.outputs.front()))),
        b.getNamedAttr("tileRows", b.getI64IntegerAttr(tileRows(features)))});
 }
 
@@ -327,7 +326,8 @@ LogicalResult LowerLmToRt::lowerKinds(lm::LayersOp loop, LoweringScope &scope) {
 LogicalResult LowerLmToRt::lowerStep(func::FuncOp step, LoweringScope &scope) {
   Block &body = step.getBody().front();
   Value logits = body.getTerminator()->getOperand(0);
-  scope.setBuffer(logits, scope.createBuffer("logits", logits.getType(), true));
+  scope.setBuffer(logits, scope.createBuffer("logits", logits.getType(),
+                                             rt::kRowsWithLogits));
   lm::LayersOp loop;
   WalkResult loops = step.walk([&](lm::LayersOp op) {
     bool second = bool(loop);
@@ -338,8 +338,9 @@ LogicalResult LowerLmToRt::lowerStep(func::FuncOp step, LoweringScope &scope) {
     return loop.emitError("is a second layer loop in @step; one is supported");
   }
   if (loop) {
-    scope.setBuffer(loop.getInput(),
-                    scope.createBuffer("x", loop.getInput().getType(), false));
+    scope.setBuffer(
+        loop.getInput(),
+        scope.createBuffer("x", loop.getInput().getType(), rt::kAllRows));
     if (failed(lowerKinds(loop, scope))) {
       return failure();
     }

@@ -57,10 +57,7 @@ public:
     args.push_back(builder.getNamedAttr(name, value));
     return *this;
   }
-  Args &rowSet(Value value) {
-    return integer("rowSet", scope.isLogitRows(value) ? rt::kRowsWithLogits
-                                                      : rt::kAllRows);
-  }
+  Args &rowSet(Value value) { return integer("rowSet", scope.rowSetOf(value)); }
   Attribute part(const llvm::Twine &kernel) {
     return makePart(builder.getContext(), kernel.str(), args);
   }
@@ -214,6 +211,85 @@ Attribute gatherPart(lm::SelectLogitRowsOp op, LoweringScope &scope) {
       .part("gather_logit_rows");
 }
 
+Attribute routePart(lm::RouteOp op, LoweringScope &scope) {
+  lm::RoutesType routes = op.getRoutes().getType();
+  return Args(op.getContext(), scope)
+      .buffer("scores", op.getScores())
+      .weight("bias", op.getBias())
+      .buffer("routes", op.getRoutes())
+      .integer("experts", routes.getExperts())
+      .integer("top", routes.getTop())
+      .integer("gate", int64_t(op.getGate()))
+      .integer("groups", op.getGroups())
+      .integer("topGroups", op.getTopGroups())
+      .integer("groupScore", int64_t(op.getGroupScore()))
+      .integer("normalise", op.getNormalise())
+      .number("scale", op.getScale())
+      .part("route");
+}
+
+/// What every kernel that meets pairs is told of them.
+Args &addPairs(Args &args, Value groups) {
+  auto type = cast<lm::GroupsType>(groups.getType());
+  return args.buffer("pairs", groups)
+      .integer("experts", type.getExperts())
+      .integer("top", type.getTop());
+}
+
+Attribute groupRoutesPart(lm::GroupRoutesOp op, LoweringScope &scope) {
+  Args args(op.getContext(), scope);
+  return addPairs(args, op.getGroups())
+      .buffer("routes", op.getRoutes())
+      .part("group_routes");
+}
+
+Attribute dispatchPart(lm::DispatchOp op, LoweringScope &scope) {
+  auto rounded = dyn_cast<lm::ActivationType>(op.getInput().getType());
+  Args args(op.getContext(), scope);
+  return addPairs(args, op.getGroups())
+      .buffer("rows", op.getInput())
+      .buffer("out", op.getOutput())
+      .integer("features", lm::featuresOf(op.getInput().getType()))
+      .integer("group", rounded ? groupOf(rounded) : 0)
+      .part("dispatch");
+}
+
+Attribute expertLinearPart(lm::ExpertLinearOp op, LoweringScope &scope) {
+  auto type = cast<lm::WeightType>(op.getWeight().getType());
+  Args args(op.getContext(), scope);
+  return addPairs(args, op.getGroups())
+      .buffer("activation", op.getInput())
+      .weight("weight", op.getWeight())
+      .buffer("out", op.getOutput())
+      .integer("inputs", type.getColumns())
+      .integer("outputs", type.getRows())
+      .part("expert_linear_" + formatOf(op.getWeight()));
+}
+
+Attribute expertGatedPart(lm::ExpertGatedLinearOp op, LoweringScope &scope) {
+  auto type = cast<lm::WeightType>(op.getGate().getType());
+  Args args(op.getContext(), scope);
+  return addPairs(args, op.getGroups())
+      .buffer("activation", op.getInput())
+      .weight("gate", op.getGate())
+      .weight("up", op.getUp())
+      .buffer("out", op.getOutput())
+      .integer("inputs", type.getColumns())
+      .integer("outputs", type.getRows())
+      .integer("activationKind", int64_t(op.getNonlinearity()))
+      .part("expert_gated_linear_" + formatOf(op.getGate()));
+}
+
+Attribute combinePart(lm::CombineOp op, LoweringScope &scope) {
+  Args args(op.getContext(), scope);
+  return addPairs(args, op.getGroups())
+      .buffer("rows", op.getInput())
+      .buffer("routes", op.getRoutes())
+      .buffer("out", op.getOutput())
+      .integer("features", lm::featuresOf(op.getOutput().getType()))
+      .part("combine");
+}
+
 } // namespace
 
 LogicalResult lowerOp(Operation *op, LoweringScope &scope,
@@ -254,6 +330,15 @@ LogicalResult lowerOp(Operation *op, LoweringScope &scope,
       .Case([&](lm::QuantizeActivationOp o) {
         return one(quantizePart(o, scope));
       })
+      .Case([&](lm::RouteOp o) { return one(routePart(o, scope)); })
+      .Case([&](lm::GroupRoutesOp o) { return one(groupRoutesPart(o, scope)); })
+      .Case([&](lm::DispatchOp o) { return one(dispatchPart(o, scope)); })
+      .Case(
+          [&](lm::ExpertLinearOp o) { return one(expertLinearPart(o, scope)); })
+      .Case([&](lm::ExpertGatedLinearOp o) {
+        return one(expertGatedPart(o, scope));
+      })
+      .Case([&](lm::CombineOp o) { return one(combinePart(o, scope)); })
       .Default([](Operation *o) {
         return o->emitError("has no kernel on this target: lower it to ops "
                             "that have one first");

@@ -26,9 +26,9 @@ public:
     buffers[value] = buffer;
   }
   mlir::FlatSymbolRefAttr createBuffer(llvm::StringRef name, mlir::Type type,
-                                       bool logitRows);
-  /// Whether the value holds the rows with logits rather than all rows.
-  bool isLogitRows(mlir::Value value) const;
+                                       int64_t rowSet);
+  /// Which rows the value holds, as kernels are told (ir/rt/KernelTable.h).
+  int64_t rowSetOf(mlir::Value value) const;
 
   /// Number of the group among the module's groups.
   int64_t groupNumber(llvm::StringRef name);

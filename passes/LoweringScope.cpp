@@ -1,17 +1,22 @@
 #include "passes/Formats.h"
 #include "passes/LowerOps.h"
 
+#include "ir/rt/KernelTable.h"
+
 using namespace mlir;
 
 namespace quire {
 
 FlatSymbolRefAttr LoweringScope::createBuffer(StringRef name, Type type,
-                                              bool logitRows) {
+                                              int64_t rowSet) {
   std::string unique = name.str();
   for (int i = 2; module.lookupSymbol(unique) != nullptr; ++i) {
     unique = (name + "_" + llvm::Twine(i)).str();
   }
-  int64_t rows = logitRows ? maxLogitRows : maxRows;
+  int64_t rows = rowSet == rt::kRowsWithLogits ? maxLogitRows : maxRows;
+  if (rowSet > rt::kPairRows) {
+    rows *= rowSet - rt::kPairRows;
+  }
   auto rounded = dyn_cast<lm::ActivationType>(type);
   StringRef format =
       rounded ? lm::stringifyActivationFormat(rounded.getFormat()) : "f32";
@@ -46,15 +51,21 @@ FlatSymbolRefAttr LoweringScope::bufferOf(Value value) {
       }
       name = (function.getName() + "." + name).str();
     }
-    buffer = createBuffer(name, value.getType(), isLogitRows(value));
+    buffer = createBuffer(name, value.getType(), rowSetOf(value));
   }
   return buffer;
 }
 
-bool LoweringScope::isLogitRows(Value value) const {
+int64_t LoweringScope::rowSetOf(Value value) const {
   for (Operation *op = value.getDefiningOp(); op != nullptr;) {
     if (isa<lm::SelectLogitRowsOp>(op)) {
-      return true;
+      return rt::kRowsWithLogits;
+    }
+    if (auto dispatch = dyn_cast<lm::DispatchOp>(op)) {
+      return rt::kPairRows + dispatch.getGroups().getType().getTop();
+    }
+    if (isa<lm::CombineOp>(op)) {
+      return rt::kAllRows;
     }
     Operation *next = nullptr;
     for (Value operand : op->getOperands()) {
@@ -66,7 +77,7 @@ bool LoweringScope::isLogitRows(Value value) const {
     }
     op = next;
   }
-  return false;
+  return rt::kAllRows;
 }
 
 lm::CacheGroupOp LoweringScope::group(StringRef name) {

@@ -35,6 +35,18 @@ def FuseResidualNorm : Quire_ModulePass<"fuse-residual-norm"> {
   }];
 }
 
+def GroupExperts : Quire_ModulePass<"group-experts"> {
+  let summary = "makes mixtures of experts grouped work without capacities";
+  let description = [{
+    `lm.experts` becomes `lm.group_routes`, `lm.dispatch`, products of pairs
+    with their experts' matrices, and `lm.combine`. Pairs are sorted by
+    (expert, row), so each touched expert's weights are read once a step, in
+    ascending order, and the others not at all; no pair is ever dropped.
+    Gate and up of two number formats stay two products. Dropless grouping:
+    MegaBlocks, Gale et al., MLSys 2023 (arXiv:2211.15841).
+  }];
+}
+
 def InsertPagedKv : Quire_ModulePass<"insert-paged-kv"> {
   let summary = "makes the key/value cache explicit";
   let description = [{
@@ -59,7 +71,8 @@ def QuantizeWeights : Quire_ModulePass<"quantize-weights"> {
     (groups of 32 with a scale) or int4a (scale and minimum). Under int4 and
     int4a the embedding and the head become int8; under any of the three a
     matrix whose inputs are no multiple of 32 becomes bf16. Vectors (norms,
-    biases) stay f32.
+    biases) stay f32. Routers and the gates of shared experts are never
+    rounded: they stay as floats, or become f32, even under `keep`.
   }];
   let options = [Option<"to", "to", "std::string", "\"keep\"",
                         "keep, f32, bf16, int8, int4 or int4a">];

@@ -15,6 +15,8 @@ namespace quire {
 using Options = PipelineOptions;
 
 static constexpr PipelinePass kShape[] = {
+    {"group-experts", false,
+     [](const Options &) { return createGroupExperts(); }},
     {"fuse-gated-mlp", true,
      [](const Options &) { return createFuseGatedMlp(); }},
     {"fuse-qkv", true, [](const Options &) { return createFuseQkv(); }},

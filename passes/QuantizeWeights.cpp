@@ -1,4 +1,5 @@
 #include "passes/Explain.h"
+#include "passes/Formats.h"
 #include "passes/Passes.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -11,12 +12,12 @@ namespace quire {
 
 namespace {
 
-/// Weight operands of products and embeddings that are matrices.
+/// Weight operands of products and embeddings that are matrices or stacks.
 llvm::SmallVector<OpOperand *> matrixUses(ModuleOp module) {
   llvm::SmallVector<OpOperand *> uses;
   module.walk([&](Operation *op) {
-    if (!isa<lm::LinearOp, lm::FusedLinearOp, lm::GatedLinearOp, lm::EmbedOp>(
-            op)) {
+    if (!isa<lm::LinearOp, lm::FusedLinearOp, lm::GatedLinearOp, lm::EmbedOp,
+             lm::ExpertLinearOp, lm::ExpertGatedLinearOp>(op)) {
       return;
     }
     for (OpOperand &operand : op->getOpOperands()) {
@@ -29,9 +30,28 @@ llvm::SmallVector<OpOperand *> matrixUses(ModuleOp module) {
   return uses;
 }
 
+/// Whether the weight's product decides who computes a row, or how much of it
+/// counts: the scores of a router and the gate of a shared expert.
+bool isScore(OpOperand &use) {
+  Operation *op = use.getOwner();
+  if (!isa<lm::LinearOp, lm::FusedLinearOp>(op)) {
+    return false;
+  }
+  // Weight i stands behind the input and makes result i.
+  Value product = op->getResult(use.getOperandNumber() - 1);
+  return llvm::any_of(product.getUses(), [](OpOperand &reader) {
+    return isa<lm::RouteOp>(reader.getOwner()) ||
+           (isa<lm::SigmoidGateOp>(reader.getOwner()) &&
+            reader.getOperandNumber() == 1);
+  });
+}
+
 /// The embedding and the head decide single tokens and are read by row.
 bool isVocabulary(lm::WeightType type, ModuleOp module) {
   bool result = false;
+  if (type.isStack()) {
+    return false;
+  }
   module.walk([&](lm::EmbedOp embed) {
     result |= cast<lm::WeightType>(embed.getWeight().getType()).getRows() ==
               type.getRows();
@@ -42,7 +62,17 @@ bool isVocabulary(lm::WeightType type, ModuleOp module) {
 struct QuantizeWeights : impl::QuantizeWeightsBase<QuantizeWeights> {
   using QuantizeWeightsBase::QuantizeWeightsBase;
 
-  lm::NumberFormat formatFor(lm::WeightType type) {
+  lm::NumberFormat formatFor(OpOperand &use) {
+    auto type = cast<lm::WeightType>(use.get().getType());
+    if (isScore(use)) {
+      // An f32 product whatever the option: a choice must not hang on rounding.
+      bool floats =
+          activationFormatFor(type.getFormat()) == lm::ActivationFormat::F32;
+      return floats ? type.getFormat() : lm::NumberFormat::F32;
+    }
+    if (to == "keep") {
+      return type.getFormat();
+    }
     lm::NumberFormat wanted = *lm::symbolizeNumberFormat(to);
     bool fourBit = wanted == lm::NumberFormat::Int4Sym ||
                    wanted == lm::NumberFormat::Int4Asym;
@@ -59,10 +89,10 @@ struct QuantizeWeights : impl::QuantizeWeightsBase<QuantizeWeights> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     if (to == "keep") {
-      return explain(module, getArgument(),
-                     "keep: the checkpoint's own formats");
+      explain(module, getArgument(), "keep: the checkpoint's own formats");
     }
-    if (!llvm::is_contained({"f32", "bf16", "int8", "int4", "int4a"}, to)) {
+    if (!llvm::is_contained({"keep", "f32", "bf16", "int8", "int4", "int4a"},
+                            to)) {
       emitError(module.getLoc())
           << "weight format '" << to
           << "' is not supported; use keep, f32, bf16, int8, int4 or int4a";
@@ -73,7 +103,7 @@ struct QuantizeWeights : impl::QuantizeWeightsBase<QuantizeWeights> {
     for (OpOperand *use : matrixUses(module)) {
       Value weight = use->get();
       auto type = cast<lm::WeightType>(weight.getType());
-      lm::NumberFormat format = formatFor(type);
+      lm::NumberFormat format = formatFor(*use);
       if (format == type.getFormat()) {
         continue;
       }

@@ -12,7 +12,7 @@ namespace quire {
 
 bool isRowwise(Operation *op) {
   return isa<lm::AddOp, lm::MulOp, lm::ScaleOp, lm::NonlinearityOp,
-             lm::SoftcapOp, lm::RopeOp>(op);
+             lm::SoftcapOp, lm::RopeOp, lm::SigmoidGateOp>(op);
 }
 
 namespace {

@@ -194,11 +194,15 @@ Value *LaunchEmitter::rowCount(Frame &frame, rt::PartAttr part) {
   llvm::IRBuilder<> &builder = frame.builder;
   Value *batch = loadField(builder, pointer, frame.step,
                            offsetof(QuireStep, batch), "batch");
-  int64_t field = integerArgument(part, "rowSet") == cpu::kLogitRows
-                      ? offsetof(QuireBatch, logitRows)
-                      : offsetof(QuireBatch, rows);
+  int64_t rowSet = integerArgument(part, "rowSet");
+  int64_t field = rowSet == cpu::kLogitRows ? offsetof(QuireBatch, logitRows)
+                                            : offsetof(QuireBatch, rows);
   Value *rows = loadField(builder, builder.getInt32Ty(), batch, field, "rows");
-  return builder.CreateZExt(rows, word);
+  rows = builder.CreateZExt(rows, word);
+  return rowSet > cpu::kPairRows
+             ? builder.CreateMul(rows,
+                                 builder.getInt64(rowSet - cpu::kPairRows))
+             : rows;
 }
 
 /// A generated function takes each of its tensors as MLIR's memref

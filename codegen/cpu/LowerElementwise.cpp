@@ -27,6 +27,7 @@ public:
   /// The same where every input is read at the result's own place.
   Value mapInPlace(RankedTensorType type, ValueRange inputs, Body body);
 
+  Value sigmoidGate(lm::SigmoidGateOp op);
   Value rope(lm::RopeOp op);
 
   /// A call of quire_<name>(x), declared where it is not yet.
@@ -231,6 +232,23 @@ Value LinalgBuilder::ropeOfPartOfHeads(lm::RopeOp op) {
       builder, location, op.getOutput().getType(), rotated, groups);
 }
 
+/// The gate's only feature is read for every feature of the row.
+Value LinalgBuilder::sigmoidGate(lm::SigmoidGateOp op) {
+  Value share =
+      mapInPlace(cast<RankedTensorType>(op.getGate().getType()), {op.getGate()},
+                 [&](OpBuilder &inner, Location, ValueRange values) -> Value {
+                   return callMath(inner, "sigmoid", values[0]);
+                 });
+  AffineExpr row = builder.getAffineDimExpr(0);
+  AffineMap same = builder.getMultiDimIdentityMap(2);
+  AffineMap first = affineMap({row, builder.getAffineConstantExpr(0)}, 2);
+  return map(cast<RankedTensorType>(op.getOutput().getType()),
+             {op.getInput(), share}, {same, first},
+             [](OpBuilder &inner, Location at, ValueRange values) -> Value {
+               return arith::MulFOp::create(inner, at, values[0], values[1]);
+             });
+}
+
 static Value lower(Operation *op) {
   LinalgBuilder linalg(op);
   auto overAll = [&](auto body) {
@@ -271,6 +289,7 @@ static Value lower(Operation *op) {
         });
       })
       .Case([&](lm::RopeOp rope) { return linalg.rope(rope); })
+      .Case([&](lm::SigmoidGateOp gate) { return linalg.sigmoidGate(gate); })
       .Default(Value());
 }
 

@@ -17,8 +17,12 @@ using namespace mlir;
 static int64_t scratchOf(rt::PartAttr part) {
   StringRef family(rt::findKernel(part.getKernel())->name);
   auto number = [&](StringRef name) { return integerArgument(part, name); };
-  if (family == "linear" || family == "gated_linear") {
+  if (family == "linear" || family == "gated_linear" ||
+      family == "expert_linear" || family == "expert_gated_linear") {
     return layout::kLinearScratchBytes;
+  }
+  if (family == "route") {
+    return layout::routeScratchBytes(number("experts"));
   }
   if (family == "rms_norm") {
     return layout::normScratchBytes(number("features"));

@@ -203,9 +203,8 @@ static LogicalResult runGenerated(RtPart &part) {
   return success();
 }
 
-LogicalResult runPart(RtPart &part) {
-  using Run = LogicalResult (*)(RtPart &);
-  static const llvm::StringMap<Run> kKernels = {
+static KernelRunners makeRunners() {
+  KernelRunners kernels = {
       {"embed", runEmbed},
       {"rope_table", runRopeTable},
       {"rms_norm", runRmsNorm},
@@ -217,6 +216,12 @@ LogicalResult runPart(RtPart &part) {
       {"gather_logit_rows", runGather},
       {"fused", runGenerated},
   };
+  addExpertKernels(kernels);
+  return kernels;
+}
+
+LogicalResult runPart(RtPart &part) {
+  static const KernelRunners kKernels = makeRunners();
   auto found = kKernels.find(rt::findKernel(part.kernel())->name);
   if (found == kKernels.end()) {
     return part.error() << "the reference interpreter does not know it";

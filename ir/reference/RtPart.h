@@ -50,7 +50,12 @@ private:
   rt::PartAttr part;
 };
 
-/// Runs one part; RtKernels.cpp has one function for each kernel.
+/// What runs a kernel, by the kernel's name without its format.
+using KernelRunners = llvm::StringMap<llvm::LogicalResult (*)(RtPart &)>;
+void addExpertKernels(KernelRunners &kernels); // RtExpertKernels.cpp
+
+/// Runs one part; RtKernels.cpp and RtExpertKernels.cpp have one function for
+/// each kernel.
 llvm::LogicalResult runPart(RtPart &part);
 
 } // namespace quire::reference

@@ -87,6 +87,54 @@ static constexpr KernelField kAttention[] = {
     {"softcap", Number},
 };
 
+static constexpr KernelField kRoute[] = {
+    {"step", Step},         {"scores", Buffer, Read},
+    {"bias", Weight, Read}, {"routes", Buffer, Write},
+    {"experts", Integer},   {"top", Integer},
+    {"gate", Integer},      {"groups", Integer},
+    {"topGroups", Integer}, {"groupScore", Integer},
+    {"normalise", Integer}, {"scale", Number},
+};
+
+static constexpr KernelField kGroupRoutes[] = {
+    {"step", Step},       {"routes", Buffer, Read}, {"pairs", Buffer, Write},
+    {"experts", Integer}, {"top", Integer},
+};
+
+static constexpr KernelField kDispatch[] = {
+    {"step", Step},         {"rows", Buffer, Read}, {"pairs", Buffer, Read},
+    {"out", Buffer, Write}, {"experts", Integer},   {"top", Integer},
+    {"features", Integer},  {"group", Integer},
+};
+
+static constexpr KernelField kExpertLinear[] = {
+    {"step", Step},          {"activation", Buffer, Read},
+    {"pairs", Buffer, Read}, {"weight", Weight, Read},
+    {"out", Buffer, Write},  {"experts", Integer},
+    {"top", Integer},        {"inputs", Integer},
+    {"outputs", Integer},
+};
+
+static constexpr KernelField kExpertGatedLinear[] = {
+    {"step", Step},
+    {"activation", Buffer, Read},
+    {"pairs", Buffer, Read},
+    {"gate", Weight, Read},
+    {"up", Weight, Read},
+    {"out", Buffer, Write},
+    {"experts", Integer},
+    {"top", Integer},
+    {"inputs", Integer},
+    {"outputs", Integer},
+    {"activationKind", Integer},
+};
+
+static constexpr KernelField kCombine[] = {
+    {"step", Step},          {"rows", Buffer, Read}, {"routes", Buffer, Read},
+    {"pairs", Buffer, Read}, {"out", Buffer, Write}, {"experts", Integer},
+    {"top", Integer},        {"features", Integer},
+};
+
 static constexpr KernelField kGather[] = {
     {"step", Step},
     {"x", Buffer, Read},
@@ -113,6 +161,12 @@ static constexpr std::array kKernels = {
     KernelInfo{"kv_append", true, kKvAppend},
     KernelInfo{"attention", true, kAttention},
     KernelInfo{"gather_logit_rows", false, kGather},
+    KernelInfo{"route", false, kRoute},
+    KernelInfo{"group_routes", false, kGroupRoutes},
+    KernelInfo{"dispatch", false, kDispatch},
+    KernelInfo{"expert_linear", true, kExpertLinear},
+    KernelInfo{"expert_gated_linear", true, kExpertGatedLinear},
+    KernelInfo{"combine", false, kCombine},
     KernelInfo{kGeneratedName, true, kFused},
 };
 

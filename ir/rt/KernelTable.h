@@ -35,9 +35,11 @@ constexpr bool writes(Access access) {
   return (static_cast<uint8_t>(access) & 2) != 0;
 }
 
-/// Values of the field "rowSet": every row of the step, or those with logits.
+/// Values of the field "rowSet": every row of the step, those with logits, or
+/// (above kPairRows) as many less kPairRows rows for each row of the step.
 inline constexpr int64_t kAllRows = 0;
 inline constexpr int64_t kRowsWithLogits = 1;
+inline constexpr int64_t kPairRows = 64;
 
 struct KernelField {
   std::string_view name;

@@ -182,7 +182,44 @@ constexpr int64_t packedWeightBytes(NumberFormat format, int64_t outputs,
   return supertiles(outputs) * supertileBytes(format, inputs);
 }
 
+// ---- Experts -----------------------------------------------------------
+
+/// One expert of a row. Routes lie as [rows][top], ascending in expert.
+struct Route {
+  int32_t expert;
+  float weight;
+};
+
+constexpr int64_t routesBytes(int64_t rows, int64_t top) {
+  return rows * top * static_cast<int64_t>(sizeof(Route));
+}
+
+/// The sorted pairs of a step, as int32: how many experts are touched (and 15
+/// unused), the touched experts [experts], where each one's pairs begin
+/// [experts + 1], the next free pair of each expert while they are sorted
+/// [experts], the row of each pair [rows * top], and the pair of each route
+/// [rows * top]. `rows` is the step's own row count.
+struct PairTable {
+  int64_t experts;
+  int64_t rows;
+  int64_t top;
+
+  constexpr int64_t pairs() const { return rows * top; }
+  constexpr int64_t expertAt() const { return 16; }
+  constexpr int64_t beginAt() const { return expertAt() + experts; }
+  constexpr int64_t nextAt() const { return beginAt() + experts + 1; }
+  constexpr int64_t rowAt() const { return nextAt() + experts; }
+  constexpr int64_t pairAt() const { return rowAt() + pairs(); }
+  constexpr int64_t bytes() const { return (pairAt() + pairs()) * 4; }
+};
+
 // ---- Scratch -----------------------------------------------------------
+
+/// A worker's scratch for route: what each expert weighs, how it ranks, whether
+/// it can be chosen, and what each group is worth.
+constexpr int64_t routeScratchBytes(int64_t experts) {
+  return 4 * alignUp(experts * 4);
+}
 
 /// Rows of one linear tile at most: its f32 sums stay in the L2 cache.
 inline constexpr int64_t kLinearRows = 256;

@@ -19,8 +19,8 @@
 
 namespace quire::cpu {
 
-/// Which rows a kernel runs over.
-enum RowSet : int64_t { kBatchRows = 0, kLogitRows = 1 };
+/// Which rows a kernel runs over; kPairRows + n: n rows for each of the batch.
+enum RowSet : int64_t { kBatchRows = 0, kLogitRows = 1, kPairRows = 64 };
 
 /// out[row] = scale * dequantised embedding row of the row's token.
 /// Kernels: embed_<weight format>. The table lies packed as for linear, so
@@ -148,6 +148,90 @@ struct AttentionArgs {
   int64_t window;
   double scale;
   double softcap;
+};
+
+/// Each row's `top` experts by lm.route's rules, ascending. Kernel: route.
+enum RouterGate : int64_t { kSoftmaxGate = 0, kSigmoidGate = 1 };
+enum GroupScore : int64_t { kGroupMax = 0, kGroupTopTwo = 1 };
+struct RouteArgs {
+  const QuireStep *step;
+  const float *scores; // [rows, experts]
+  const float *bias;   // [experts] or null
+  std::byte *routes;   // [rows, top] layout::Route
+  int64_t experts;
+  int64_t top;
+  int64_t gate;
+  int64_t groups;
+  int64_t topGroups;
+  int64_t groupScore;
+  int64_t normalise;
+  double scale;
+};
+
+/// The pairs (row, expert) of all rows, sorted. Kernel: group_routes.
+struct GroupRoutesArgs {
+  const QuireStep *step;
+  const std::byte *routes;
+  int32_t *pairs; // layout::PairTable
+  int64_t experts;
+  int64_t top;
+};
+
+/// out[pair] = rows[the pair's row], f32 (group 0) or int8 activations in
+/// groups of `group`. Kernel: dispatch.
+struct DispatchArgs {
+  const QuireStep *step;
+  const std::byte *rows;
+  const int32_t *pairs;
+  std::byte *out;
+  int64_t experts;
+  int64_t top;
+  int64_t features;
+  int64_t group;
+};
+
+/// out[pair, n] = sum over k of weight[the pair's expert, n, k] *
+/// activation[pair, k]. Only experts with pairs are read. Kernels:
+/// expert_linear_<weight format>.
+struct ExpertLinearArgs {
+  const QuireStep *step;
+  const std::byte *activation; // of pairs
+  const int32_t *pairs;
+  const std::byte *weight; // packed matrices one after the other
+  float *out;              // [pairs, outputs]
+  int64_t experts;
+  int64_t top;
+  int64_t inputs;
+  int64_t outputs;
+};
+
+/// The same, gated as in GatedLinearArgs. Kernels:
+/// expert_gated_linear_<weight format>.
+struct ExpertGatedLinearArgs {
+  const QuireStep *step;
+  const std::byte *activation;
+  const int32_t *pairs;
+  const std::byte *gate;
+  const std::byte *up;
+  float *out;
+  int64_t experts;
+  int64_t top;
+  int64_t inputs;
+  int64_t outputs;
+  int64_t activationKind;
+};
+
+/// out[row] = sum of a row's pairs times their weights, in ascending order of
+/// expert. Kernel: combine.
+struct CombineArgs {
+  const QuireStep *step;
+  const float *rows; // [pairs, features]
+  const std::byte *routes;
+  const int32_t *pairs;
+  float *out; // [rows, features]
+  int64_t experts;
+  int64_t top;
+  int64_t features;
 };
 
 /// out[i] = x[logitRow[i]]. Kernel: gather_logit_rows.

@@ -48,6 +48,9 @@
 namespace QUIRE_KERNEL_NAMESPACE {
 
 QUIRE_INLINE int64_t rowCount(const QuireStep *step, int64_t rowSet) {
+  if (rowSet > kPairRows) {
+    return (rowSet - kPairRows) * step->batch->rows;
+  }
   return rowSet == kLogitRows ? step->batch->logitRows : step->batch->rows;
 }
 

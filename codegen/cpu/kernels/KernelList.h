@@ -7,7 +7,9 @@
 #define QUIRE_KERNELS_OF_WEIGHT_FORMAT(X, format)                              \
   X(embed_##format, EmbedArgs)                                                 \
   X(linear_##format, LinearArgs)                                               \
-  X(gated_linear_##format, GatedLinearArgs)
+  X(gated_linear_##format, GatedLinearArgs)                                    \
+  X(expert_linear_##format, ExpertLinearArgs)                                  \
+  X(expert_gated_linear_##format, ExpertGatedLinearArgs)
 
 #define QUIRE_KERNELS_OF_CACHE_FORMAT(X, format)                               \
   X(kv_append_##format, KvAppendArgs)                                          \
@@ -18,6 +20,10 @@
   X(rms_norm, RmsNormArgs)                                                     \
   X(quantize, QuantizeArgs)                                                    \
   X(gather_logit_rows, GatherArgs)                                             \
+  X(route, RouteArgs)                                                          \
+  X(group_routes, GroupRoutesArgs)                                             \
+  X(dispatch, DispatchArgs)                                                    \
+  X(combine, CombineArgs)                                                      \
   QUIRE_KERNELS_OF_CACHE_FORMAT(X, f32)                                        \
   QUIRE_KERNELS_OF_CACHE_FORMAT(X, f16)                                        \
   QUIRE_KERNELS_OF_CACHE_FORMAT(X, bf16)                                       \

@@ -1,5 +1,6 @@
 // linear_<format>: out = weight . activation + bias.
 
+#include "codegen/cpu/kernels/StoreTotals.h"
 #include "codegen/cpu/kernels/Totals.h"
 
 namespace QUIRE_KERNEL_NAMESPACE {
@@ -18,23 +19,8 @@ template <NumberFormat format> struct Linear {
                                                        format, args.inputs),
                     args.activation, args.inputs, rows, tile.firstRow,
                     tile.rows, space.totals, space.block});
-    finish(args, tile, space.totals);
-  }
-
-  static QUIRE_INLINE void finish(const LinearArgs &args,
-                                  const LinearTile &tile, const float *totals) {
-    const int64_t first = tile.supertile * layout::kSupertileOutputs;
-    for (int64_t n = 0; n < 64 && first + n < args.outputs; n += 16) {
-      const int64_t count = args.outputs - first - n;
-      const F32x16 bias =
-          args.bias ? loadPart(args.bias + first + n, count) : F32x16{};
-      for (int64_t r = 0; r < tile.rows; ++r) {
-        float *out =
-            args.out + (tile.firstRow + r) * args.outStride + first + n;
-        const F32x16 sum = loadAligned<F32x16>(totals + 64 * r + n);
-        storePart(out, args.bias ? sum + bias : sum, count);
-      }
-    }
+    storeTotals({args.out, args.outputs, args.outStride}, args.bias, tile,
+                space.totals);
   }
 };
 

@@ -38,6 +38,10 @@ template <class V> QUIRE_INLINE V exp(V x) {
   return tiny ? V{} : p;
 }
 
+template <class V> QUIRE_INLINE V sigmoid(V x) {
+  return 1.0f / (exp(-x) + 1.0f);
+}
+
 template <class V> QUIRE_INLINE V silu(V x) { return x / (exp(-x) + 1.0f); }
 
 /// tanh(x) = (1 - e) / (1 + e) with e = exp(-2|x|); near 0, where that

@@ -10,6 +10,7 @@
 
 QUIRE_SCALAR_FUNCTION(exp, exp)
 QUIRE_SCALAR_FUNCTION(tanh, tanh)
+QUIRE_SCALAR_FUNCTION(sigmoid, sigmoid)
 QUIRE_SCALAR_FUNCTION(silu, silu)
 QUIRE_SCALAR_FUNCTION(gelu_tanh, geluTanh)
 QUIRE_SCALAR_FUNCTION(gelu, gelu)

@@ -77,6 +77,46 @@ TEST(KernelTable, HasTheFieldsOfTheStructs) {
                 FIELD(activationKind), FIELD(rowSet)});
   }
   {
+    using Args = RouteArgs;
+    expectSame("route", sizeof(Args),
+               {FIELD(step), FIELD(scores), FIELD(bias), FIELD(routes),
+                FIELD(experts), FIELD(top), FIELD(gate), FIELD(groups),
+                FIELD(topGroups), FIELD(groupScore), FIELD(normalise),
+                FIELD(scale)});
+  }
+  {
+    using Args = GroupRoutesArgs;
+    expectSame("group_routes", sizeof(Args),
+               {FIELD(step), FIELD(routes), FIELD(pairs), FIELD(experts),
+                FIELD(top)});
+  }
+  {
+    using Args = DispatchArgs;
+    expectSame("dispatch", sizeof(Args),
+               {FIELD(step), FIELD(rows), FIELD(pairs), FIELD(out),
+                FIELD(experts), FIELD(top), FIELD(features), FIELD(group)});
+  }
+  {
+    using Args = ExpertLinearArgs;
+    expectSame("expert_linear_q4_k", sizeof(Args),
+               {FIELD(step), FIELD(activation), FIELD(pairs), FIELD(weight),
+                FIELD(out), FIELD(experts), FIELD(top), FIELD(inputs),
+                FIELD(outputs)});
+  }
+  {
+    using Args = ExpertGatedLinearArgs;
+    expectSame("expert_gated_linear_bf16", sizeof(Args),
+               {FIELD(step), FIELD(activation), FIELD(pairs), FIELD(gate),
+                FIELD(up), FIELD(out), FIELD(experts), FIELD(top),
+                FIELD(inputs), FIELD(outputs), FIELD(activationKind)});
+  }
+  {
+    using Args = CombineArgs;
+    expectSame("combine", sizeof(Args),
+               {FIELD(step), FIELD(rows), FIELD(routes), FIELD(pairs),
+                FIELD(out), FIELD(experts), FIELD(top), FIELD(features)});
+  }
+  {
     using Args = KvAppendArgs;
     expectSame("kv_append_f16", sizeof(Args),
                {FIELD(step), FIELD(layer), FIELD(key), FIELD(value),
