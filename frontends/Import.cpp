@@ -35,12 +35,16 @@ static int64_t reachOf(const ModelConfig &config) {
 static void chooseExpertSpelling(const Checkpoint &checkpoint,
                                  const ModelConfig &config,
                                  WeightNames &names) {
-  WeightNames stacked = names;
-  useStackedExperts(config, stacked);
+  WeightNames other = names;
+  if (checkpoint.kind() == CheckpointKind::Gguf) {
+    useSeparateGgufExperts(other);
+  } else {
+    useStackedExperts(config, other);
+  }
   auto first = std::ranges::find(config.layers, true, &LayerConfig::experts);
   if (checkpoint.find(
-          stacked.expertDown.inLayer(first - config.layers.begin()))) {
-    names = std::move(stacked);
+          other.expertDown.inLayer(first - config.layers.begin()))) {
+    names = std::move(other);
   }
 }
 
@@ -70,7 +74,7 @@ static FailureOr<ImportedModel> import(Location loc,
       checkpoint != nullptr && checkpoint->kind() == CheckpointKind::Gguf;
   WeightNames names =
       gguf ? ggufWeightNames(*config) : huggingFaceWeightNames(*config);
-  if (checkpoint != nullptr && !gguf && config->hasExpertLayers()) {
+  if (checkpoint != nullptr && config->hasExpertLayers()) {
     chooseExpertSpelling(*checkpoint, *config, names);
   }
   DecoderSource source{

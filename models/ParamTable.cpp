@@ -130,7 +130,10 @@ FailureOr<lm::NumberFormat> ParamTable::checkTensor(const Param &param,
   if (param.name.rowTotal != 0) {
     wanted[shape.size() == 3 ? 1 : 0] = param.name.rowTotal;
   }
-  if (tensor->shape != wanted) {
+  // GGUF keeps a matrix of one row as a vector.
+  bool oneRow = wanted.size() == 2 && wanted[0] == 1 &&
+                tensor->shape == std::vector<int64_t>{wanted[1]};
+  if (tensor->shape != wanted && !oneRow) {
     return emitError(loc) << "tensor '" << name << "' has shape "
                           << shapeText(tensor->shape)
                           << "; the configuration asks for "

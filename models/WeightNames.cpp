@@ -115,6 +115,12 @@ WeightNames huggingFaceWeightNames(const ModelConfig &config) {
   return names;
 }
 
+void useSeparateGgufExperts(WeightNames &names) {
+  names.expertGate = {"blk.{}.ffn_gate.{expert}.weight"};
+  names.expertUp = {"blk.{}.ffn_up.{expert}.weight"};
+  names.expertDown = {"blk.{}.ffn_down.{expert}.weight"};
+}
+
 WeightNames ggufWeightNames(const ModelConfig &config) {
   WeightNames names;
   names.embedding = {"token_embd.weight"};

@@ -46,6 +46,9 @@ WeightNames huggingFaceWeightNames(const ModelConfig &config);
 /// transformers holds them since version 5.
 void useStackedExperts(const ModelConfig &config, WeightNames &names);
 
+/// The same for GGUF files from before stacks ("blk.{}.ffn_gate.3.weight").
+void useSeparateGgufExperts(WeightNames &names);
+
 /// GGUF's names ("blk.{}.attn_q.weight").
 WeightNames ggufWeightNames(const ModelConfig &config);
 

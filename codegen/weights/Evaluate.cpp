@@ -139,7 +139,11 @@ LogicalResult ExpressionReader::readParam(lm::LoadParamOp load) {
   }
   // A stack's tensor is looked at as the matrix at hand and what lies before.
   ArrayRef<int64_t> shape = param.getShape();
-  ArrayRef<int64_t> stored = tensor->shape;
+  SmallVector<int64_t> whole(ArrayRef<int64_t>(tensor->shape));
+  if (whole.size() == 1 && shape.size() == 2) {
+    whole.insert(whole.begin(), 1); // a matrix of one row
+  }
+  ArrayRef<int64_t> stored = whole;
   int64_t matrix = 0;
   bool fits = true;
   if (shape.size() == 3) {

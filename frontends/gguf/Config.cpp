@@ -3,6 +3,8 @@
 #include "frontends/formats/Checkpoint.h"
 #include "frontends/formats/Dequantize.h"
 #include "frontends/formats/Json.h"
+#include "frontends/gguf/ExpertFields.h"
+#include "frontends/gguf/Reader.h"
 
 #include "frontends/formats/StrCat.h"
 #include "nlohmann/json.hpp"
@@ -13,6 +15,7 @@
 
 namespace quire {
 
+using gguf::Reader;
 using nlohmann::json;
 
 namespace {
@@ -28,13 +31,20 @@ struct Family {
   bool localRope = false;      // layers that slide have base 10 000
   int64_t wideScaleLayers = 0; // with so many layers the query scale is
                                // 1/sqrt(hidden/heads), the 27B of the family
+  gguf::ExpertDefaults experts = {};
 };
 
 constexpr std::array kFamilies = {
-    Family{.name = "llama", .permutedRotary = true},
+    Family{.name = "llama",
+           .permutedRotary = true,
+           .experts = {.normalise = true}}, // Mixtral
     Family{.name = "granite", .permutedRotary = true},
     Family{.name = "qwen2"},
     Family{.name = "qwen3", .queryKeyNorm = QueryKeyNorm::PerHead},
+    Family{.name = "qwen2moe", .experts = {.sharedGate = true}},
+    Family{.name = "qwen3moe",
+           .queryKeyNorm = QueryKeyNorm::PerHead,
+           .experts = {.normalise = true}},
     Family{.name = "gemma2",
            .norms = NormPlacement::Sandwich,
            .gemma = true,
@@ -85,41 +95,6 @@ constexpr std::array<std::string_view, 28> kFields = {
     "logit_scale",
     "tensor_data_layout"};
 
-/// Fields of the architecture, first error kept.
-class Reader {
-public:
-  Reader(const json &object, std::string_view architecture)
-      : object(object), prefix(strCat(architecture, ".")) {}
-
-  int64_t count(std::string_view field, int64_t otherwise = -1) {
-    auto value = findInt(object, prefix + std::string(field), {0, 1 << 24});
-    status.Update(value.status());
-    if (value.ok() && value->has_value()) {
-      return **value;
-    }
-    if (otherwise < 0) {
-      status.Update(absl::InvalidArgumentError(
-          strCat("the GGUF metadata lacks '", prefix, field, "'")));
-      return 1;
-    }
-    return otherwise;
-  }
-  double number(std::string_view field, double otherwise) {
-    auto value = findFloat(object, prefix + std::string(field));
-    status.Update(value.status());
-    return value.ok() ? value->value_or(otherwise) : otherwise;
-  }
-  std::string text(std::string_view field, std::string otherwise) {
-    auto value = findString(object, prefix + std::string(field));
-    status.Update(value.status());
-    return value.ok() ? value->value_or(otherwise) : otherwise;
-  }
-
-  const json &object;
-  std::string prefix;
-  absl::Status status;
-};
-
 absl::Status checkFields(const Reader &reader) {
   for (const auto &item : reader.object.items()) {
     if (!item.key().starts_with(reader.prefix)) {
@@ -131,7 +106,8 @@ absl::Status checkFields(const Reader &reader) {
     }
     std::string_view field(item.key());
     field.remove_prefix(reader.prefix.size());
-    if (std::ranges::find(kFields, field) == kFields.end()) {
+    if (std::ranges::find(kFields, field) == kFields.end() &&
+        !gguf::isExpertField(field)) {
       return absl::UnimplementedError(strCat(
           "the GGUF metadata has the field '", item.key(),
           "', which Quire does not know and which may change the numbers"));
@@ -258,7 +234,9 @@ void readScales(Reader &reader, const Family &family, ModelConfig &model) {
 absl::Status readShape(Reader &reader, const Checkpoint &checkpoint,
                        ModelConfig &model) {
   model.hidden = reader.count("embedding_length");
-  model.intermediate = reader.count("feed_forward_length");
+  // Files of models with experts in every layer may say nothing or 0.
+  model.intermediate = reader.count(
+      "feed_forward_length", reader.count("expert_feed_forward_length", 0));
   model.heads = reader.count("attention.head_count");
   model.kvHeads = reader.count("attention.head_count_kv", model.heads);
   model.maxContext = reader.count("context_length");
@@ -334,8 +312,8 @@ absl::StatusOr<ModelConfig> readGgufConfig(const Checkpoint &checkpoint) {
   if (family == kFamilies.end()) {
     return absl::UnimplementedError(strCat(
         "GGUF architecture '", *architecture,
-        "' is not supported; known are llama, granite, qwen2, qwen3, gemma2, "
-        "gemma3, phi3 and olmo2"));
+        "' is not supported; known are llama, granite, qwen2, qwen3, qwen2moe, "
+        "qwen3moe, gemma2, gemma3, phi3 and olmo2"));
   }
   Reader reader(config, *architecture);
   if (absl::Status status = checkFields(reader); !status.ok()) {
@@ -356,6 +334,7 @@ absl::StatusOr<ModelConfig> readGgufConfig(const Checkpoint &checkpoint) {
       family->gemma ? MlpNonlinearity::GeluTanh : MlpNonlinearity::Silu;
   model.normEpsilon = reader.number("attention.layer_norm_rms_epsilon", 1e-5);
   readWindows(reader, *family, model);
+  gguf::readExperts(reader, checkpoint, family->experts, model);
   readBiases(checkpoint, model);
   if (absl::Status status = readRopes(reader, *family, checkpoint, model);
       !status.ok()) {

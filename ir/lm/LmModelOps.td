@@ -19,7 +19,7 @@ def Lm_ParamOp : Lm_Op<"param", [Symbol]> {
     all of them, or one a matrix where `{expert}` stands in `source` for the
     number in the stack. `row_begin` takes as many rows as the shape has, from
     that one on, of the source (of each matrix of a stack), for tensors that
-    the checkpoint stores fused.
+    the checkpoint stores fused. A matrix of one row may be stored as a vector.
 
     - C1: `shape` has one to three positive dimensions.
     - C2: `formats` has one entry, or `layers` entries, and not only `none`.

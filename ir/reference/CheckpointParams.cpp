@@ -20,12 +20,15 @@ static LogicalResult readTensor(const Checkpoint &checkpoint, lm::ParamOp param,
   }
   // Rows of the parameter within the tensor, or within each of its matrices;
   // all other dimensions must agree.
-  ArrayRef<int64_t> stored = tensor->shape;
+  SmallVector<int64_t> stored(ArrayRef<int64_t>(tensor->shape));
+  if (stored.size() == 1 && shape.size() == 2) {
+    stored.insert(stored.begin(), 1); // a matrix of one row
+  }
   int64_t begin = param.getRowBegin();
   bool stack = shape.size() == 3;
   size_t rowsAt = stack ? 1 : 0;
   if (stored.size() != shape.size() ||
-      stored.drop_front(rowsAt + 1) != shape.drop_front(rowsAt + 1) ||
+      ArrayRef(stored).drop_front(rowsAt + 1) != shape.drop_front(rowsAt + 1) ||
       (stack && stored.front() != shape.front()) ||
       begin + shape[rowsAt] > stored[rowsAt]) {
     param.emitError() << "tensor '" << name << "' has shape ["
