@@ -63,7 +63,12 @@ void readExperts(Reader &reader, const Checkpoint &checkpoint,
     model.layers[i].experts = checkpoint.find(router(i)) != nullptr;
   }
   auto first = std::ranges::find(model.layers, true, &LayerConfig::experts);
-  if (first == model.layers.end() && reader.count("expert_count", 0) == 0) {
+  if (first == model.layers.end()) {
+    if (int64_t count = reader.count("expert_count", 0); count != 0) {
+      reader.status.Update(absl::InvalidArgumentError(
+          strCat("'", reader.prefix, "expert_count' is ", count,
+                 ", but the file has no tensor '", router(0), "'")));
+    }
     return;
   }
   size_t layer = first - model.layers.begin();
@@ -91,11 +96,6 @@ void readExperts(Reader &reader, const Checkpoint &checkpoint,
                                      : defaults.normalise;
   double scale = reader.number("expert_weights_scale", 1);
   experts.scale = scale == 0 ? 1 : scale; // converters write 0 for none
-  if (first == model.layers.end()) {
-    reader.status.Update(absl::InvalidArgumentError(
-        strCat("'", reader.prefix, "expert_count' is ", experts.count,
-               ", but the file has no tensor '", router(0), "'")));
-  }
   reader.status.Update(checkExperts(experts));
 }
 

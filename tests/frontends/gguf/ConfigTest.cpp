@@ -105,6 +105,31 @@ TEST(GgufConfig, RefusesByName) {
       HasSubstr("lacks 'llama."));
 }
 
+TEST(GgufConfig, ReadsExperts) {
+  auto writer = TinyWeights::ggufHead("qwen2moe");
+  std::vector<float> values(16 * 32, 0.5f);
+  std::string_view bytes(reinterpret_cast<const char *>(values.data()),
+                         values.size() * 4);
+  writer.u32("qwen2moe.expert_count", 16)
+      .u32("qwen2moe.expert_used_count", 4)
+      .u32("qwen2moe.expert_feed_forward_length", 24)
+      .tensor("blk.1.ffn_gate_inp.weight", NumberFormat::F32, {16, 32}, bytes)
+      .tensor("blk.1.ffn_gate_shexp.weight", NumberFormat::F32, {16, 32},
+              bytes);
+  auto model = readFrom(writer);
+  ASSERT_TRUE(model.ok()) << model.status();
+  EXPECT_FALSE(model->layers[0].experts);
+  EXPECT_TRUE(model->layers[1].experts);
+  EXPECT_EQ(model->experts.count, 16);
+  EXPECT_EQ(model->experts.top, 4);
+  EXPECT_EQ(model->experts.intermediate, 24);
+  EXPECT_EQ(model->experts.sharedIntermediate, 16);
+  EXPECT_TRUE(model->experts.sharedGate);
+  EXPECT_FALSE(model->experts.normalise);
+  writer.u32("qwen2moe.expert_gating_func", 3);
+  EXPECT_THAT(errorOf(writer), HasSubstr("expert_gating_func' is 3"));
+}
+
 TEST(GgufConfig, InertFieldsAreNoneOfOurBusiness) {
   EXPECT_EQ(
       errorOf(TinyWeights::ggufHead("llama").u32("llama.expert_count", 0)),

@@ -214,7 +214,7 @@ TEST_P(Refused, InOneSentenceThatNamesIt) {
   std::string error = errorOf(GetParam().config);
   EXPECT_THAT(error, HasSubstr(GetParam().says));
   EXPECT_EQ(error.find('\n'), std::string::npos);
-  EXPECT_LT(error.size(), 300u);
+  EXPECT_LT(error.size(), 500u);
 }
 
 json without(json config, const char *field) {
