@@ -6,7 +6,9 @@
 #include "llvm/ADT/TypeSwitch.h"
 
 #include <algorithm>
+#include <cmath>
 #include <tuple>
+#include <utility>
 
 using namespace mlir;
 
@@ -24,9 +26,11 @@ Prediction predict(const KernelCost &cost, const MachineProfile &machine,
   double unpack = cost.int8 ? kUnpackShare * cost.weights * blocks : 0;
   double rate = (cost.int8 ? machine.int8Gops : machine.f32Gops) * 1e9;
   double adds = (cost.addsPerRow * double(rows) + unpack) / rate;
-  double read =
-      (cost.fixedBytes + cost.bytesPerRow * double(rows) * kCachedShare) /
-      (machine.readGbps * 1e9);
+  // Rows that choose evenly touch this part of the experts.
+  double touched = 1 - std::pow(1 - cost.shareOfRow, double(rows));
+  double read = (cost.fixedBytes + cost.expertBytes * touched +
+                 cost.bytesPerRow * double(rows) * kCachedShare) /
+                (machine.readGbps * 1e9);
   return {rowBlock, 1e6 * std::max(adds, read), read >= adds};
 }
 
@@ -78,6 +82,17 @@ static KernelCost productCost(Operation *op) {
   return cost;
 }
 
+/// Products of pairs with their experts' matrices: a row meets `top` of them.
+/// What the experts touched more than once save in unpacking is left out.
+static KernelCost expertCost(Operation *op, lm::GroupsType groups) {
+  KernelCost cost = productCost(op);
+  cost.expertBytes = std::exchange(cost.fixedBytes, 0);
+  cost.shareOfRow = double(groups.getTop()) / double(groups.getExperts());
+  cost.addsPerRow *= double(groups.getTop());
+  cost.weights *= double(groups.getTop());
+  return cost;
+}
+
 /// "linear_q8_0": kernels are named after what they read.
 template <typename T>
 static std::string withFormat(llvm::StringRef kernel, T type) {
@@ -116,6 +131,16 @@ KernelChoice chooseKernel(Operation *op) {
       .Case([](lm::PagedAttentionOp o) {
         return KernelChoice{withFormat("attention", o.getCache().getType()),
                             rowTraffic(o)};
+      })
+      .Case([](lm::ExpertLinearOp o) {
+        return KernelChoice{
+            withFormat("expert_linear", o.getWeight().getType()),
+            expertCost(o, o.getGroups().getType())};
+      })
+      .Case([](lm::ExpertGatedLinearOp o) {
+        return KernelChoice{
+            withFormat("expert_gated_linear", o.getGate().getType()),
+            expertCost(o, o.getGroups().getType())};
       })
       .Default([](Operation *o) {
         if (isRowwise(o)) {

@@ -22,7 +22,10 @@ struct KernelCost {
   double bytesPerRow = 0; // activations in and out
   double addsPerRow = 0;  // multiply-adds
   double weights = 0;     // values that are unpacked once per block of rows
-  bool int8 = false;      // which rate the multiply-adds run at
+  // Stacks of experts: bytes of all, and the part of them that a row chooses.
+  double expertBytes = 0;
+  double shareOfRow = 1;
+  bool int8 = false; // which rate the multiply-adds run at
 };
 
 /// Rows that a product keeps in registers while it unpacks a weight once.

@@ -58,6 +58,47 @@ inline constexpr const char *kGemma3Of4BText = R"({
   "attn_logit_softcapping": null, "final_logit_softcapping": null,
   "cache_implementation": "hybrid", "torch_dtype": "bfloat16"})";
 
+inline constexpr const char *kMixtral8x7B = R"({
+  "architectures": ["MixtralForCausalLM"], "model_type": "mixtral",
+  "attention_dropout": 0.0, "bos_token_id": 1, "eos_token_id": 2,
+  "hidden_act": "silu", "hidden_size": 4096, "initializer_range": 0.02,
+  "intermediate_size": 14336, "max_position_embeddings": 32768,
+  "num_attention_heads": 32, "num_experts_per_tok": 2,
+  "num_hidden_layers": 32, "num_key_value_heads": 8, "num_local_experts": 8,
+  "output_router_logits": false, "rms_norm_eps": 1e-05,
+  "rope_theta": 1000000.0, "router_aux_loss_coef": 0.02,
+  "sliding_window": null, "tie_word_embeddings": false,
+  "torch_dtype": "bfloat16", "use_cache": true, "vocab_size": 32000})";
+
+inline constexpr const char *kQwen15MoeA27B = R"({
+  "architectures": ["Qwen2MoeForCausalLM"], "model_type": "qwen2_moe",
+  "attention_dropout": 0.0, "decoder_sparse_step": 1, "hidden_act": "silu",
+  "hidden_size": 2048, "intermediate_size": 5632,
+  "max_position_embeddings": 8192, "max_window_layers": 21,
+  "moe_intermediate_size": 1408, "norm_topk_prob": false,
+  "num_attention_heads": 16, "num_experts": 60, "num_experts_per_tok": 4,
+  "num_hidden_layers": 24, "num_key_value_heads": 16, "qkv_bias": true,
+  "rms_norm_eps": 1e-06, "rope_theta": 1000000.0,
+  "router_aux_loss_coef": 0.001, "shared_expert_intermediate_size": 5632,
+  "sliding_window": 32768, "tie_word_embeddings": false,
+  "torch_dtype": "bfloat16", "use_sliding_window": false,
+  "vocab_size": 151936})";
+
+inline constexpr const char *kQwen3Of30BA3B = R"({
+  "architectures": ["Qwen3MoeForCausalLM"], "model_type": "qwen3_moe",
+  "attention_bias": false, "attention_dropout": 0.0,
+  "decoder_sparse_step": 1, "head_dim": 128, "hidden_act": "silu",
+  "hidden_size": 2048, "intermediate_size": 6144,
+  "max_position_embeddings": 40960, "max_window_layers": 48,
+  "mlp_only_layers": [], "moe_intermediate_size": 768,
+  "norm_topk_prob": true, "num_attention_heads": 32, "num_experts": 128,
+  "num_experts_per_tok": 8, "num_hidden_layers": 48,
+  "num_key_value_heads": 4, "output_router_logits": false,
+  "rms_norm_eps": 1e-06, "rope_scaling": null, "rope_theta": 1000000.0,
+  "router_aux_loss_coef": 0.001, "sliding_window": null,
+  "tie_word_embeddings": false, "torch_dtype": "bfloat16",
+  "use_sliding_window": false, "vocab_size": 151936})";
+
 /// `n` factors that grow, in place of the published ones.
 inline std::string growingFactors(int n) {
   std::string text = "[1.0";
@@ -96,6 +137,9 @@ inline const PublishedConfig kPublished[] = {
     {"Mistral7B", kMistral7B, 32, 32 * 8 * 2 * 128 * 2},
     {"Qwen25Of1B5", kQwen25Of1B5, 28, 28 * 2 * 2 * 128 * 2},
     {"Gemma3Of4BText", kGemma3Of4BText, 34, 34 * 4 * 2 * 256 * 2},
+    {"Mixtral8x7B", kMixtral8x7B, 32, 32 * 8 * 2 * 128 * 2},
+    {"Qwen15MoeA27B", kQwen15MoeA27B, 24, 24 * 16 * 2 * 128 * 2},
+    {"Qwen3Of30BA3B", kQwen3Of30BA3B, 48, 48 * 4 * 2 * 128 * 2},
     {"Phi35Mini", phi35Mini(), 32, 32 * 32 * 2 * 96 * 2},
 };
 

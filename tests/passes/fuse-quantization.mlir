@@ -37,6 +37,27 @@ func.func @mixed(%x: tensor<?x32xf32>, %a: !lm.weight<[32, 32], q8_0>, %b: !lm.w
 
 // -----
 
+// Rows are rounded before they are dispatched, once for all of a row's pairs;
+// the router reads them as they are.
+// CHECK-LABEL: func.func @experts
+func.func @experts(%x: tensor<?x64xf32>, %g: !lm.groups<8, 2>, %s: !lm.weight<[8, 64], f32>, %u: !lm.weight<[8, 32, 64], q8_0>, %d: !lm.weight<[8, 64, 32], q4_0>) -> (tensor<?x8xf32>, tensor<?x64xf32>) {
+  // CHECK-SAME: %[[X:[a-z0-9]*]]: tensor<?x64xf32>, %[[G:.*]]: !lm.groups<8, 2>, %[[S:.*]]: !lm.weight<[8, 64], f32>
+  // CHECK: %[[A:.*]] = lm.quantize_activation %[[X]]
+  // CHECK-NEXT: lm.linear %[[X]], %[[S]]
+  // CHECK-NEXT: %[[P:.*]] = lm.dispatch %[[A]], %[[G]] : !lm.activation<64, int8_by_32>
+  // CHECK-NOT: lm.dispatch
+  // CHECK: %[[H:.*]] = lm.expert_gated_linear silu %[[P]], %[[G]]
+  // CHECK-NEXT: %[[R:.*]] = lm.quantize_activation %[[H]]
+  // CHECK-NEXT: lm.expert_linear %[[R]], %[[G]]
+  %scores = lm.linear %x, %s : tensor<?x64xf32>, !lm.weight<[8, 64], f32> -> tensor<?x8xf32>
+  %p = lm.dispatch %x, %g : tensor<?x64xf32>, !lm.groups<8, 2>
+  %h = lm.expert_gated_linear silu %p, %g, %u, %u : tensor<?x64xf32>, !lm.groups<8, 2>, !lm.weight<[8, 32, 64], q8_0>, !lm.weight<[8, 32, 64], q8_0> -> tensor<?x32xf32>
+  %y = lm.expert_linear %h, %g, %d : tensor<?x32xf32>, !lm.groups<8, 2>, !lm.weight<[8, 64, 32], q4_0> -> tensor<?x64xf32>
+  return %scores, %y : tensor<?x8xf32>, tensor<?x64xf32>
+}
+
+// -----
+
 // One kernel reads gate and up.
 func.func @gated(%x: tensor<?x32xf32>, %g: !lm.weight<[64, 32], q4_0>, %u: !lm.weight<[64, 32], f32>) -> tensor<?x64xf32> {
   // expected-error @+1 {{has weights of two number formats}}

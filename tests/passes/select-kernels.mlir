@@ -16,3 +16,15 @@ func.func @step(%x: tensor<?x256xf32>) -> tensor<?x512xf32> {
   // CHECK: return
   return %y : tensor<?x512xf32>
 }
+
+lm.param @stack source "s" shape [64, 512, 256] formats [q8_0]
+
+// A row reads its two experts of 64, many rows read nearly all.
+// CHECK-LABEL: func.func @experts
+func.func @experts(%a: !lm.activation<256, int8_by_32>, %g: !lm.groups<64, 2>) -> tensor<?x512xf32> {
+  %w = lm.load_param @stack : !lm.weight<[64, 512, 256], q8_0>
+  // 2 * 139264 bytes at 10 GB/s take 27.85 us.
+  // CHECK: lm.expert_linear {{.*}}kernel = {name = "expert_linear_q8_0", predicted = [{bound = "read", microseconds = 27.{{[0-9]*}} : f64, {{.*}}rows = 1 : i64}
+  %y = lm.expert_linear %a, %g, %w : !lm.activation<256, int8_by_32>, !lm.groups<64, 2>, !lm.weight<[64, 512, 256], q8_0> -> tensor<?x512xf32>
+  return %y : tensor<?x512xf32>
+}

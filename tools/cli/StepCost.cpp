@@ -1,6 +1,7 @@
 #include "tools/cli/StepCost.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string_view>
 
 namespace quire::cli {
@@ -34,6 +35,23 @@ bool hasSeparateHead(const manifest::Manifest &manifest) {
                      });
 }
 
+/// The part of an entry's bytes that a step of `rows` rows reads. Of experts,
+/// which rows choose is not known: the mean of rows that choose evenly, which
+/// for one row is exact.
+double shareRead(const manifest::WeightEntry &entry, int64_t rows) {
+  if (entry.matrices_per_row() == 0) {
+    return 1;
+  }
+  double perRow = static_cast<double>(entry.matrices_per_row()) /
+                  static_cast<double>(entry.matrices());
+  return 1 - std::pow(1 - perRow, static_cast<double>(rows));
+}
+
+/// The part of an entry's values that one row is multiplied with.
+double shareOfRow(const manifest::WeightEntry &entry) {
+  return shareRead(entry, 1);
+}
+
 } // namespace
 
 StepCost stepCost(const manifest::Manifest &manifest, const StepShape &shape) {
@@ -43,12 +61,13 @@ StepCost stepCost(const manifest::Manifest &manifest, const StepShape &shape) {
     if (isTable(entry) && separateHead) {
       continue;
     }
-    cost.bytes += entry.bytes();
+    cost.bytes += std::llround(static_cast<double>(entry.bytes()) *
+                               shareRead(entry, shape.rows));
     if (isVector(entry)) {
       continue;
     }
     int64_t rows = entry.layer() < 0 ? shape.logitRows : shape.rows;
-    double ops = 2.0 * static_cast<double>(rows) *
+    double ops = 2.0 * shareOfRow(entry) * static_cast<double>(rows) *
                  static_cast<double>(entry.rows()) *
                  static_cast<double>(entry.columns());
     (isFloat(entry.format()) ? cost.f32Ops : cost.int8Ops) += ops;

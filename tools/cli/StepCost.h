@@ -21,7 +21,8 @@ struct StepShape {
 };
 
 struct StepCost {
-  int64_t bytes = 0;  // weights once, the cache of every sequence
+  int64_t bytes = 0;  // weights once (of experts, those that rows choose), the
+                      // cache of every sequence
   double int8Ops = 0; // products with quantised weights
   double f32Ops = 0;  // all others; attention is not counted
 };

@@ -1,0 +1,171 @@
+// A mixture of experts with dense layers, shared experts and integer weights: a
+// row has the same bits in any company, and an engine says which bytes a row
+// must read.
+
+#include "runtime/engine/IsaLevel.h"
+#include "tests/e2e/Harness.h"
+#include "tests/e2e/ScoreCuts.h"
+#include "tests/runtime/EngineHarness.h"
+#include "tests/support/SafetensorsWriter.h"
+#include "tests/support/TemporaryDirectory.h"
+
+#include "gtest/gtest.h"
+
+#include <cmath>
+#include <random>
+
+namespace quire::e2e {
+namespace {
+
+constexpr int64_t kExperts = 10, kTop = 3, kHidden = 64, kInner = 96,
+                  kShared = 160, kVocabulary = 259;
+
+/// Qwen2-MoE's form; the second of three layers is dense. Outputs of 96 and
+/// 160 leave supertiles with remainders.
+void writeExpertModel(const test::TemporaryDirectory &folder) {
+  folder.write("config.json", R"({
+    "architectures": ["Qwen2MoeForCausalLM"], "model_type": "qwen2_moe",
+    "vocab_size": 259, "hidden_size": 64, "intermediate_size": 128,
+    "num_hidden_layers": 3, "num_attention_heads": 4,
+    "num_key_value_heads": 2, "max_position_embeddings": 512,
+    "rms_norm_eps": 1e-06, "num_experts": 10, "num_experts_per_tok": 3,
+    "moe_intermediate_size": 96, "shared_expert_intermediate_size": 160,
+    "norm_topk_prob": true, "mlp_only_layers": [1], "qkv_bias": false})");
+  std::mt19937 random(7);
+  test::SafetensorsWriter writer;
+  auto add = [&](const std::string &name, const std::vector<int64_t> &shape,
+                 double mean, double size) {
+    int64_t count = 1;
+    for (int64_t extent : shape) {
+      count *= extent;
+    }
+    std::normal_distribution<float> normal{float(mean), float(size)};
+    std::vector<float> values(static_cast<size_t>(count));
+    for (float &value : values) {
+      value = normal(random);
+    }
+    writer.floats(name, shape, values);
+  };
+  auto norm = [&](const std::string &name) { add(name, {kHidden}, 1, 0.3); };
+  auto product = [&](const std::string &name, std::vector<int64_t> shape) {
+    add(name, shape, 0, 1.3 / std::sqrt(double(shape.back())));
+  };
+  product("model.embed_tokens.weight", {kVocabulary, kHidden});
+  product("lm_head.weight", {kVocabulary, kHidden});
+  norm("model.norm.weight");
+  for (int layer = 0; layer < 3; ++layer) {
+    std::string at = "model.layers." + std::to_string(layer) + ".";
+    norm(at + "input_layernorm.weight");
+    norm(at + "post_attention_layernorm.weight");
+    product(at + "self_attn.q_proj.weight", {kHidden, kHidden});
+    product(at + "self_attn.k_proj.weight", {kHidden / 2, kHidden});
+    product(at + "self_attn.v_proj.weight", {kHidden / 2, kHidden});
+    product(at + "self_attn.o_proj.weight", {kHidden, kHidden});
+    auto mlp = [&](const std::string &name, int64_t inner) {
+      product(at + name + "gate_proj.weight", {inner, kHidden});
+      product(at + name + "up_proj.weight", {inner, kHidden});
+      product(at + name + "down_proj.weight", {kHidden, inner});
+    };
+    if (layer == 1) {
+      mlp("mlp.", 128);
+      continue;
+    }
+    product(at + "mlp.gate.weight", {kExperts, kHidden});
+    product(at + "mlp.shared_expert_gate.weight", {1, kHidden});
+    mlp("mlp.shared_expert.", kShared);
+    product(at + "mlp.experts.gate_up_proj", {kExperts, 2 * kInner, kHidden});
+    product(at + "mlp.experts.down_proj", {kExperts, kHidden, kInner});
+  }
+  writer.write(folder.file("model.safetensors"));
+}
+
+std::vector<int64_t> someTokens(int64_t count, uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<int64_t> tokens;
+  for (int64_t i = 0; i < count; ++i) {
+    tokens.push_back(int64_t(random() % kVocabulary));
+  }
+  return tokens;
+}
+
+class ExpertsTest : public testing::TestWithParam<const char *> {
+protected:
+  /// Compiled once for all tests of a format.
+  static std::string engine() {
+    static test::TemporaryDirectory folder;
+    static bool written = (writeExpertModel(folder), true);
+    EXPECT_TRUE(written);
+    return engineFor(folder.path(), {"--quantize", GetParam(), "--isa",
+                                     std::string(bestIsaOfCpu())});
+  }
+};
+
+TEST_P(ExpertsTest, SameBitsHoweverCut) {
+  expectSameHoweverCut(engine(), someTokens(150, 1), {});
+}
+
+TEST_P(ExpertsTest, SameBitsInACrowd) {
+  std::string path = engine();
+  Request request = toy::makeRequest(someTokens(40, 2), 20);
+  auto resultIn = [&](int others, EngineOptions options) {
+    auto loaded = load(path, options);
+    for (int i = 0; i < others; ++i) {
+      EXPECT_TRUE(loaded
+                      ->submit(toy::makeRequest(
+                          someTokens(3 + 7 * i, 100 + uint64_t(i)), 8 + i))
+                      .ok());
+    }
+    auto id = loaded->submit(request);
+    EXPECT_TRUE(id.ok()) << id.status();
+    return toy::runDry(*loaded)[{*id, 0}];
+  };
+  toy::Result alone = resultIn(0, {.threads = 1});
+  ASSERT_EQ(alone.tokens.size(), 20u);
+  for (int threads : {1, 2}) {
+    for (int64_t rows : {int64_t(7), int64_t(512)}) {
+      EXPECT_EQ(resultIn(12, {.threads = threads, .maxBatchTokens = rows}),
+                alone)
+          << threads << " threads, " << rows << " rows";
+    }
+  }
+  // Too small a cache for all: requests are put off and computed again.
+  EXPECT_EQ(resultIn(12, {.threads = 2, .cacheTokens = 240}), alone);
+}
+
+INSTANTIATE_TEST_SUITE_P(Formats, ExpertsTest,
+                         testing::Values("keep", "bf16", "int8", "int4a"),
+                         [](const auto &info) {
+                           return std::string(info.param);
+                         });
+
+using ExpertBytesTest = ExpertsTest;
+TEST_P(ExpertBytesTest, ARowReadsItsExpertsAndTheRest) {
+  auto loaded = load(engine());
+  ASSERT_NE(loaded, nullptr);
+  const manifest::Manifest &manifest = loaded->engineDirectory()->manifest();
+  int64_t all = 0, stacks = 0;
+  for (const manifest::WeightEntry &entry : manifest.weights().entries()) {
+    (entry.matrices() != 0 ? stacks : all) += entry.bytes();
+    if (entry.matrices() != 0) {
+      EXPECT_EQ(entry.matrices(), kExperts) << entry.name();
+      EXPECT_EQ(entry.matrices_per_row(), kTop) << entry.name();
+    }
+  }
+  // int8: 64 x 32 bytes and a scale a row, by whole supertiles of 64 rows.
+  auto matrix = [](int64_t rows, int64_t inputs) {
+    return (rows + 63) / 64 * (64 * inputs + 256);
+  };
+  int64_t oneExpert = 2 * matrix(kInner, kHidden) + matrix(kHidden, kInner);
+  EXPECT_EQ(stacks, 2 * kExperts * oneExpert);
+  int64_t read = 0; // of one layer with experts, by its launches
+  for (const manifest::Launch &launch : manifest.programs(0).launches()) {
+    if (launch.kernel().find("expert_") != std::string::npos) {
+      read += launch.bytes();
+    }
+  }
+  EXPECT_EQ(read, kTop * oneExpert);
+}
+INSTANTIATE_TEST_SUITE_P(Formats, ExpertBytesTest, testing::Values("int8"));
+
+} // namespace
+} // namespace quire::e2e
