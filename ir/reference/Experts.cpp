@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 namespace quire::reference {
 
@@ -36,17 +35,26 @@ static std::vector<float> gated(RouterGate gate,
 }
 
 /// The numbers of the `count` largest values, ascending; of equal ones the
-/// lower numbers.
+/// lower numbers. Where values are no numbers, some different ones.
 static std::vector<int64_t> largest(std::span<const float> values,
                                     int64_t count) {
-  std::vector<int64_t> order(values.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::ranges::sort(order, [&](int64_t a, int64_t b) {
-    return values[a] > values[b] || (values[a] == values[b] && a < b);
-  });
-  order.resize(count);
-  std::ranges::sort(order);
-  return order;
+  std::vector<bool> taken(values.size());
+  for (int64_t i = 0; i < count; ++i) {
+    size_t best = std::ranges::find(taken, false) - taken.begin();
+    for (size_t j = best; j < values.size(); ++j) {
+      if (!taken[j] && values[j] > values[best]) {
+        best = j;
+      }
+    }
+    taken[best] = true;
+  }
+  std::vector<int64_t> result;
+  for (size_t j = 0; j < values.size(); ++j) {
+    if (taken[j]) {
+      result.push_back(static_cast<int64_t>(j));
+    }
+  }
+  return result;
 }
 
 /// What a group is worth.
