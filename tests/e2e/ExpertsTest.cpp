@@ -4,6 +4,7 @@
 
 #include "runtime/engine/IsaLevel.h"
 #include "tests/e2e/Harness.h"
+#include "tests/e2e/Program.h"
 #include "tests/e2e/ScoreCuts.h"
 #include "tests/runtime/EngineHarness.h"
 #include "tests/support/SafetensorsWriter.h"
@@ -166,6 +167,32 @@ TEST_P(ExpertBytesTest, ARowReadsItsExpertsAndTheRest) {
   EXPECT_EQ(read, kTop * oneExpert);
 }
 INSTANTIATE_TEST_SUITE_P(Formats, ExpertBytesTest, testing::Values("int8"));
+
+// Qwen3-30B-A3B, from its configuration alone.
+TEST(ExpertPlanTest, ATokenReadsAndMultipliesWhatTheHandCalculationSays) {
+  test::TemporaryDirectory folder;
+  std::string config = folder.write("config.json", R"({
+    "architectures": ["Qwen3MoeForCausalLM"], "model_type": "qwen3_moe",
+    "head_dim": 128, "hidden_size": 2048, "intermediate_size": 6144,
+    "max_position_embeddings": 40960, "moe_intermediate_size": 768,
+    "norm_topk_prob": true, "num_attention_heads": 32, "num_experts": 128,
+    "num_experts_per_tok": 8, "num_hidden_layers": 48,
+    "num_key_value_heads": 4, "rms_norm_eps": 1e-06, "rope_theta": 1000000.0,
+    "tie_word_embeddings": false, "vocab_size": 151936})");
+  Outcome outcome = runProgram({kCompiler, config, "--no-weights"});
+  ASSERT_EQ(outcome.status, 0) << outcome.errors;
+  int64_t attention = 2048 * (4096 + 2 * 512) + 4096 * 2048;
+  int64_t experts = 128 * 2048 + 8 * 3 * 2048 * 768;
+  int64_t values = 48 * (attention + experts) + 151936 * 2048;
+  int64_t norms = 48 * (2 * 2048 + 2 * 128) + 2048;
+  std::string text = outcome.output + outcome.errors;
+  EXPECT_NE(text.find(std::to_string(values) + " multiply-adds"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find(std::to_string(2 * values + 4 * norms)),
+            std::string::npos)
+      << text;
+}
 
 } // namespace
 } // namespace quire::e2e

@@ -1,8 +1,10 @@
 #include "tools/compile/PrintPlan.h"
 
 #include "frontends/formats/NumberFormat.h"
+#include "ir/rt/KernelTable.h"
 #include "ir/rt/Rt.h"
 
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
@@ -24,6 +26,48 @@ static int64_t weightBytes(ModuleOp module) {
     sum += slot.getBytes() * std::max<int64_t>(1, slot.getLayers().size());
   }
   return sum;
+}
+
+/// What one row of a step needs at least: a row of the embedding is nothing,
+/// and of a stack of experts it reads its own.
+struct RowCost {
+  int64_t bytes = 0;
+  int64_t multiplyAdds = 0;
+};
+
+static void addSlot(rt::PartAttr part, rt::WeightOp slot, RowCost &cost) {
+  ArrayRef<int64_t> shape = slot.getShape();
+  int64_t layers = std::max<int64_t>(1, slot.getLayers().size());
+  int64_t bytes = slot.getBytes() * layers;
+  int64_t values = ShapedType::getNumElements(shape) * layers;
+  if (auto top = part.getArgs().getAs<IntegerAttr>("top");
+      top && shape.size() == 3) {
+    bytes = bytes / shape.front() * top.getInt();
+    values = values / shape.front() * top.getInt();
+  }
+  cost.bytes += bytes;
+  cost.multiplyAdds += shape.size() > 1 ? values : 0;
+}
+
+static RowCost rowCost(ModuleOp module) {
+  RowCost cost;
+  llvm::StringSet<> counted;
+  module.walk([&](rt::LaunchOp launch) {
+    for (auto part : launch.getParts().getAsRange<rt::PartAttr>()) {
+      if (rt::findKernel(part.getKernel())->name == "embed") {
+        continue;
+      }
+      for (NamedAttribute argument : part.getArgs()) {
+        auto name = dyn_cast<FlatSymbolRefAttr>(argument.getValue());
+        auto slot = name ? module.lookupSymbol<rt::WeightOp>(name.getValue())
+                         : rt::WeightOp();
+        if (slot && counted.insert(name.getValue()).second) {
+          addSlot(part, slot, cost);
+        }
+      }
+    }
+  });
+  return cost;
 }
 
 static int64_t printGroup(rt::CacheGroupOp group, int64_t context,
@@ -51,6 +95,10 @@ void printPlan(ModuleOp module, int64_t context, llvm::raw_ostream &os) {
   os << llvm::formatv("memory of one sequence of {0} tokens\n", context);
   int64_t sum = weightBytes(module);
   line(os, "weights", sum, "packed, " + gib(sum));
+  RowCost row = rowCost(module);
+  line(os, "a token", row.bytes,
+       llvm::formatv("of them read, {0}; {1} multiply-adds with weights",
+                     gib(row.bytes), row.multiplyAdds));
   int64_t cache = 0;
   for (auto group : module.getOps<rt::CacheGroupOp>()) {
     cache += printGroup(group, context, os);
