@@ -37,7 +37,7 @@ Prediction predict(const KernelCost &cost, const MachineProfile &machine,
 llvm::SmallVector<Prediction> rankBlocks(const KernelCost &cost,
                                          const MachineProfile &machine,
                                          int64_t rows) {
-  if (cost.addsPerRow == 0) {
+  if (cost.weights == 0) {
     return {predict(cost, machine, rows, 1)};
   }
   llvm::SmallVector<Prediction> ranked;
@@ -93,6 +93,21 @@ static KernelCost expertCost(Operation *op, lm::GroupsType groups) {
   return cost;
 }
 
+/// Every row meets each cached token once per query head; the cache is read
+/// once for all of them.
+static KernelCost attentionCost(lm::PagedAttentionOp op) {
+  KernelCost cost = rowTraffic(op);
+  lm::KvType cache = op.getCache().getType();
+  int64_t tokens = cache.getWindow() > 0
+                       ? std::min(cache.getWindow(), kPredictedDepth)
+                       : kPredictedDepth;
+  double values = double(cache.getKey() + cache.getValue()) * double(tokens);
+  cost.fixedBytes = double(cache.getHeads()) * values *
+                    (cache.getFormat() == lm::NumberFormat::F32 ? 4.0 : 2.0);
+  cost.addsPerRow = double(op.getHeads()) * values;
+  return cost;
+}
+
 /// "linear_q8_0": kernels are named after what they read.
 template <typename T>
 static std::string withFormat(llvm::StringRef kernel, T type) {
@@ -130,7 +145,7 @@ KernelChoice chooseKernel(Operation *op) {
       })
       .Case([](lm::PagedAttentionOp o) {
         return KernelChoice{withFormat("attention", o.getCache().getType()),
-                            rowTraffic(o)};
+                            attentionCost(o)};
       })
       .Case([](lm::ExpertLinearOp o) {
         return KernelChoice{

@@ -18,7 +18,7 @@ struct MachineProfile {
 };
 
 struct KernelCost {
-  double fixedBytes = 0;  // whatever the rows: weights
+  double fixedBytes = 0;  // whatever the rows: weights, cached tokens
   double bytesPerRow = 0; // activations in and out
   double addsPerRow = 0;  // multiply-adds
   double weights = 0;     // values that are unpacked once per block of rows
@@ -27,6 +27,10 @@ struct KernelCost {
   double shareOfRow = 1;
   bool int8 = false; // which rate the multiply-adds run at
 };
+
+/// Cached tokens that a row of attention is predicted for: the step's depth is
+/// not known when it is compiled. A window shorter than this counts instead.
+inline constexpr int64_t kPredictedDepth = 1024;
 
 /// Rows that a product keeps in registers while it unpacks a weight once.
 /// Kernels are compiled for each of these and take the largest that fits.
@@ -47,8 +51,8 @@ Prediction predict(const KernelCost &cost, const MachineProfile &machine,
 llvm::SmallVector<Prediction>
 rankBlocks(const KernelCost &cost, const MachineProfile &machine, int64_t rows);
 
-/// The cost of an op and the kernel that runs it. Attention is counted without
-/// its context, which is not known here.
+/// The cost of an op and the kernel that runs it. The rows of attention are
+/// counted as one sequence with kPredictedDepth cached tokens.
 struct KernelChoice {
   std::string kernel;
   KernelCost cost;

@@ -66,7 +66,7 @@ struct SelectKernels : impl::SelectKernelsBase<SelectKernels> {
                 b.getDictionaryAttr(
                     {b.getNamedAttr("name", b.getStringAttr(choice.kernel)),
                      b.getNamedAttr("predicted", b.getArrayAttr(table))}));
-    if (choice.cost.addsPerRow > 0) {
+    if (choice.cost.weights > 0) {
       explain(getOperation(), getArgument(), text);
     }
   }

@@ -100,7 +100,7 @@ std::string kernelsText(const ordered_json &kernels) {
   int64_t number = 0;
   for (const ordered_json &row : kernels) {
     strAppend(text,
-              absl::StrFormat("%-4d %-28s %15d %12.1f  %s\n", number++,
+              absl::StrFormat("%-4d %-28s %15d %12.2f  %s\n", number++,
                               row.at("name").get<std::string>(),
                               row.at("bytes").get<int64_t>(),
                               row.at("predicted_microseconds").get<double>(),
