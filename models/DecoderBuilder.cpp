@@ -43,10 +43,19 @@ private:
   Value normWeight(llvm::StringRef symbol, const LayerScope *scope = nullptr);
   Value norm(Value x, llvm::StringRef symbol,
              const LayerScope *scope = nullptr);
+  Value normBy(double epsilon, Value x, llvm::StringRef symbol,
+               const LayerScope *scope);
   Value linear(Value x, llvm::StringRef symbol,
                const LayerScope *scope = nullptr);
   Value rotated(Value x, llvm::StringRef symbol, const LayerScope &scope);
   Value attention(Value x, const LayerScope &scope);
+  Value attend(Value query, Value key, Value value, const LayerScope &scope);
+  Value latentQuery(Value x, const LayerScope &scope);
+  Value latentAttention(Value x, const LayerScope &scope);
+  Value rotatedChannels(Value x, const llvm::Twine &name,
+                        const LayerScope &scope);
+  Value headSlice(Value x, int64_t begin, int64_t size,
+                  const llvm::Twine &name);
   Value gatedMlp(Value x, const std::string &prefix, const LayerScope &scope);
   Value routes(Value x, const LayerScope &scope);
   Value experts(Value x, const LayerScope &scope);
@@ -97,9 +106,14 @@ Value DecoderBuilder::normWeight(llvm::StringRef symbol,
 
 Value DecoderBuilder::norm(Value x, llvm::StringRef symbol,
                            const LayerScope *scope) {
+  return normBy(config.normEpsilon, x, symbol, scope);
+}
+
+Value DecoderBuilder::normBy(double epsilon, Value x, llvm::StringRef symbol,
+                             const LayerScope *scope) {
   return lm::RmsNormOp::create(b, named(symbol), x.getType(), x,
                                normWeight(symbol, scope),
-                               b.getF64FloatAttr(config.normEpsilon));
+                               b.getF64FloatAttr(epsilon));
 }
 
 Value DecoderBuilder::linear(Value x, llvm::StringRef symbol,
@@ -134,14 +148,75 @@ Value DecoderBuilder::attention(Value x, const LayerScope &scope) {
   Value query = rotated(x, "attn_q", scope);
   Value key = rotated(x, "attn_k", scope);
   Value value = linear(x, "attn_v", &scope);
+  return attend(query, key, value, scope);
+}
+
+Value DecoderBuilder::attend(Value query, Value key, Value value,
+                             const LayerScope &scope) {
   Value mixed = lm::AttentionOp::create(
-      b, named("attn"), rows(config.heads * config.headDim), query, key, value,
-      scope.batch, b.getI64IntegerAttr(config.heads),
+      b, named("attn"), rows(config.heads * config.valueDim()), query, key,
+      value, scope.batch, b.getI64IntegerAttr(config.heads),
       b.getI64IntegerAttr(config.kvHeads),
       b.getF64FloatAttr(config.attentionScale),
       b.getI64IntegerAttr(scope.kind.config.window),
       b.getF64FloatAttr(config.attentionSoftcap));
   return linear(mixed, "attn_out", &scope);
+}
+
+Value DecoderBuilder::headSlice(Value x, int64_t begin, int64_t size,
+                                const llvm::Twine &name) {
+  return lm::SliceHeadsOp::create(b, named(name), rows(config.heads * size), x,
+                                  b.getI64IntegerAttr(config.heads),
+                                  b.getI64IntegerAttr(begin));
+}
+
+/// Rows that are nothing but rotary channels, one head or all.
+Value DecoderBuilder::rotatedChannels(Value x, const llvm::Twine &name,
+                                      const LayerScope &scope) {
+  return lm::RopeOp::create(b, named(name), x.getType(), x, scope.rope,
+                            b.getI64IntegerAttr(config.latent.rotaryDim),
+                            config.latent.interleaved ? b.getUnitAttr()
+                                                      : UnitAttr());
+}
+
+/// Each head's query: its content channels, then its rotary ones.
+Value DecoderBuilder::latentQuery(Value x, const LayerScope &scope) {
+  const LatentConfig &latent = config.latent;
+  Value query;
+  if (latent.queryRank == 0) {
+    query = linear(x, "attn_q", &scope);
+  } else {
+    Value down = linear(x, "attn_q_down", &scope);
+    down = normBy(latent.normEpsilon, down, "attn_q_down_norm", &scope);
+    query = linear(down, "attn_q_up", &scope);
+  }
+  Value content = headSlice(query, 0, latent.contentDim, "attn_q_content");
+  Value rotary =
+      headSlice(query, latent.contentDim, latent.rotaryDim, "attn_q_rotary");
+  rotary = rotatedChannels(rotary, "attn_q_rope", scope);
+  return lm::ConcatHeadsOp::create(b, named("attn_q_full"), query.getType(),
+                                   content, rotary,
+                                   b.getI64IntegerAttr(config.heads),
+                                   /*shared=*/UnitAttr());
+}
+
+/// What the model says: full keys and values for every head, raised from the
+/// latent. Which parts are cached and in what form they are multiplied is the
+/// passes' choice.
+Value DecoderBuilder::latentAttention(Value x, const LayerScope &scope) {
+  const LatentConfig &latent = config.latent;
+  Value row = linear(x, "attn_latent", &scope);
+  row = normBy(latent.normEpsilon, row, "attn_latent_norm", &scope);
+  Value raised = linear(row, "attn_kv_up", &scope);
+  Value content = headSlice(raised, 0, latent.contentDim, "attn_k_content");
+  Value value =
+      headSlice(raised, latent.contentDim, latent.valueDim, "attn_v_full");
+  Value rotary =
+      rotatedChannels(linear(x, "attn_k_rotary", &scope), "attn_k_rope", scope);
+  Value key = lm::ConcatHeadsOp::create(
+      b, named("attn_k_full"), rows(config.heads * config.headDim), content,
+      rotary, b.getI64IntegerAttr(config.heads), b.getUnitAttr());
+  return attend(latentQuery(x, scope), key, value, scope);
 }
 
 static lm::Nonlinearity nonlinearityOf(MlpNonlinearity kind) {
@@ -233,7 +308,9 @@ void DecoderBuilder::buildLayer(const LayerKind &kind) {
   bool preNorm = config.norms != NormPlacement::Post;
   Value x = body->getArgument(0);
   Value h = preNorm ? norm(x, "attn_norm", &scope) : x;
-  x = residual(x, attention(h, scope), "post_attn_norm", scope);
+  Value mixed =
+      config.latent.rank != 0 ? latentAttention(h, scope) : attention(h, scope);
+  x = residual(x, mixed, "post_attn_norm", scope);
   h = preNorm ? norm(x, "mlp_norm", &scope) : x;
   x = residual(x, mlp(h, scope), "post_mlp_norm", scope);
   func::ReturnOp::create(b, function.getLoc(), x);

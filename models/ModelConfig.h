@@ -57,6 +57,20 @@ struct ExpertsConfig {
   bool sharedGate = false; // its result times sigmoid of a product
 };
 
+/// Multi-head latent attention: keys and values of all heads are products of
+/// one latent row, and a rotary key that all heads share stands beside them.
+struct LatentConfig {
+  int64_t rank = 0;       // of the latent; 0: the model has none
+  int64_t queryRank = 0;  // 0: queries are one product
+  int64_t contentDim = 0; // channels of a query or key that do not rotate
+  int64_t rotaryDim = 0;  // channels that do, behind the others
+  int64_t valueDim = 0;
+  /// Of the norms of both latents; implementations do not agree that it is the
+  /// other norms'.
+  double normEpsilon = 1e-6;
+  bool interleaved = false; // rotary pairs are neighbours
+};
+
 struct LayerConfig {
   int64_t window = 0;   // sliding window in tokens, 0: all
   int64_t rope = 0;     // index into ModelConfig::ropes
@@ -70,12 +84,13 @@ struct ModelConfig {
   int64_t hidden = 0;
   int64_t heads = 0;
   int64_t kvHeads = 0;
-  int64_t headDim = 0;
+  int64_t headDim = 0; // of queries and keys
   int64_t intermediate = 0;
   int64_t maxContext = 0;
   std::vector<LayerConfig> layers;
   std::vector<RopeConfig> ropes;
   ExpertsConfig experts; // where some layer has them
+  LatentConfig latent;   // every layer has it, or none
   /// Layers behind the others that only predict further tokens; checkpoints
   /// carry them, and no decoder reads them.
   int64_t draftLayers = 0;
@@ -102,6 +117,9 @@ struct ModelConfig {
   double residualScale = 1;
   double logitScale = 1;
 
+  int64_t valueDim() const {
+    return latent.rank != 0 ? latent.valueDim : headDim;
+  }
   bool hasExpertLayers() const {
     return std::ranges::any_of(layers, &LayerConfig::experts);
   }

@@ -44,6 +44,32 @@ void ParamTable::listAttention() {
   }
 }
 
+void ParamTable::listLatentAttention() {
+  const ModelConfig &config = source.config;
+  const WeightNames &names = source.names;
+  const LatentConfig &latent = config.latent;
+  constexpr In where = In::AllLayers;
+  int64_t hidden = config.hidden;
+  int64_t queryRows = config.heads * config.headDim;
+  bool bias = config.attentionOutputBias;
+  if (latent.queryRank == 0) {
+    add("attn_q", names.query, {queryRows, hidden}, where);
+  } else {
+    addWithBias("attn_q_down", names.queryDown, {latent.queryRank, hidden},
+                where, bias);
+    add("attn_q_down_norm", names.queryDownNorm, {latent.queryRank}, where);
+    add("attn_q_up", names.queryUp, {queryRows, latent.queryRank}, where);
+  }
+  addWithBias("attn_latent", names.latent, {latent.rank, hidden}, where, bias);
+  add("attn_latent_norm", names.latentNorm, {latent.rank}, where);
+  addWithBias("attn_k_rotary", names.rotaryKey, {latent.rotaryDim, hidden},
+              where, bias);
+  int64_t raised = config.heads * (latent.contentDim + latent.valueDim);
+  add("attn_kv_up", names.keyValueUp, {raised, latent.rank}, where);
+  addWithBias("attn_out", names.attentionOutput,
+              {hidden, config.heads * latent.valueDim}, where, bias);
+}
+
 void ParamTable::listNorms() {
   const ModelConfig &config = source.config;
   const WeightNames &names = source.names;
@@ -91,7 +117,11 @@ void ParamTable::list() {
     addWithBias("head", names.head, {config.vocabulary, hidden}, In::Step,
                 config.headBias);
   }
-  listAttention();
+  if (config.latent.rank != 0) {
+    listLatentAttention();
+  } else {
+    listAttention();
+  }
   listNorms();
   if (config.hasDenseLayers()) {
     int64_t inner = config.intermediate;

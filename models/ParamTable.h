@@ -67,6 +67,7 @@ private:
 
   void list();
   void listAttention();
+  void listLatentAttention();
   void listNorms();
   void listExperts();
   void add(const char *symbol, const WeightName &name,

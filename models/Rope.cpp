@@ -47,7 +47,7 @@ static double yarnDimension(const RopeConfig &config, double rotations) {
          (2 * std::log(config.base));
 }
 
-static double yarnMagnitude(double factor, double mscale) {
+double yarnMagnitude(double factor, double mscale) {
   return factor <= 1 ? 1.0 : 0.1 * mscale * std::log(factor) + 1.0;
 }
 

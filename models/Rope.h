@@ -48,6 +48,9 @@ struct RopeTable {
   double dynamicFactor = 0;
 };
 
+/// By how much YaRN lengthens a query or key: 0.1 mscale ln(factor) + 1.
+double yarnMagnitude(double factor, double mscale);
+
 /// `context` is the most positions the engine may reach: LongRoPE takes its
 /// long table when that is more than the original context. Errors name the
 /// field that is missing or contradictory.

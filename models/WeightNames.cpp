@@ -45,6 +45,20 @@ static void useFusedTensors(const ModelConfig &config, const char *qkv,
   names.up = {gateUp, config.intermediate, 2 * config.intermediate};
 }
 
+/// The latent and the rotary key are consecutive rows of one tensor.
+static void nameLatents(const ModelConfig &config, const std::string &attention,
+                        WeightNames &names) {
+  names.queryDown = {attention + "q_a_proj.weight"};
+  names.queryDownNorm = {attention + "q_a_layernorm.weight"};
+  names.queryUp = {attention + "q_b_proj.weight"};
+  const std::string both = attention + "kv_a_proj_with_mqa.weight";
+  int64_t rows = config.latent.rank + config.latent.rotaryDim;
+  names.latent = {both, 0, rows};
+  names.rotaryKey = {both, config.latent.rank, rows};
+  names.latentNorm = {attention + "kv_a_layernorm.weight"};
+  names.keyValueUp = {attention + "kv_b_proj.weight"};
+}
+
 /// Separate tensors for each expert, and what stands beside them.
 static void nameExperts(const ModelConfig &config, const std::string &mlp,
                         WeightNames &names) {
@@ -86,6 +100,7 @@ WeightNames huggingFaceWeightNames(const ModelConfig &config) {
   names.attentionOutput = {attention + "o_proj.weight"};
   names.queryNorm = {attention + "q_norm.weight"};
   names.keyNorm = {attention + "k_norm.weight"};
+  nameLatents(config, attention, names);
   names.gate = {mlp + "gate_proj.weight"};
   names.up = {mlp + "up_proj.weight"};
   names.down = {mlp + "down_proj.weight"};

@@ -32,6 +32,10 @@ struct WeightNames {
   WeightName embedding, head, finalNorm;
   WeightName attentionNorm, query, key, value, attentionOutput;
   WeightName queryNorm, keyNorm, postAttentionNorm;
+  // Latent attention, beside `query` (where queries are one product) and
+  // `attentionOutput`.
+  WeightName queryDown, queryDownNorm, queryUp;
+  WeightName latent, latentNorm, rotaryKey, keyValueUp;
   WeightName mlpNorm, gate, up, down, postMlpNorm;
   // Layers with experts: stacks, and what stands beside them.
   WeightName router, routerBias, expertGate, expertUp, expertDown;

@@ -12,7 +12,8 @@ namespace quire {
 
 bool isRowwise(Operation *op) {
   return isa<lm::AddOp, lm::MulOp, lm::ScaleOp, lm::NonlinearityOp,
-             lm::SoftcapOp, lm::RopeOp, lm::SigmoidGateOp>(op);
+             lm::SoftcapOp, lm::RopeOp, lm::SigmoidGateOp, lm::SliceHeadsOp,
+             lm::ConcatHeadsOp>(op);
 }
 
 namespace {

@@ -29,6 +29,8 @@ public:
 
   Value sigmoidGate(lm::SigmoidGateOp op);
   Value rope(lm::RopeOp op);
+  Value sliceHeads(lm::SliceHeadsOp op);
+  Value concatHeads(lm::ConcatHeadsOp op);
 
   /// A call of quire_<name>(x), declared where it is not yet.
   Value callMath(OpBuilder &inner, StringRef name, Value x);
@@ -38,6 +40,8 @@ public:
   }
 
 private:
+  /// `value`, [rows, heads, channels], as rows again.
+  Value collapse(Value value, Type type);
   Value ropeOfWholeHeads(lm::RopeOp op);
   Value ropeOfPartOfHeads(lm::RopeOp op);
   /// All tensors of a function have the same rows: asking an argument keeps
@@ -232,6 +236,71 @@ Value LinalgBuilder::ropeOfPartOfHeads(lm::RopeOp op) {
       builder, location, op.getOutput().getType(), rotated, groups);
 }
 
+Value LinalgBuilder::collapse(Value value, Type type) {
+  SmallVector<ReassociationIndices> groups = {{0}, {1, 2}};
+  return tensor::CollapseShapeOp::create(builder, location, type, value,
+                                         groups);
+}
+
+/// Reads at computed places, as the rotation of a part does.
+Value LinalgBuilder::sliceHeads(lm::SliceHeadsOp op) {
+  int64_t heads = static_cast<int64_t>(op.getHeads());
+  int64_t begin = static_cast<int64_t>(op.getBegin());
+  int64_t size = lm::featuresOf(op.getOutput().getType()) / heads;
+  int64_t width = lm::featuresOf(op.getInput().getType()) / heads;
+  Value input = expand(op.getInput(), {heads, width});
+  auto type = RankedTensorType::get({ShapedType::kDynamic, heads, size},
+                                    builder.getF32Type());
+  Value taken = mapInPlace(
+      type, {}, [&](OpBuilder &inner, Location at, ValueRange) -> Value {
+        Value channel = arith::AddIOp::create(
+            inner, at, linalg::IndexOp::create(inner, at, 2),
+            arith::ConstantIndexOp::create(inner, at, begin));
+        return tensor::ExtractOp::create(
+            inner, at, input,
+            ValueRange{linalg::IndexOp::create(inner, at, 0),
+                       linalg::IndexOp::create(inner, at, 1), channel});
+      });
+  return collapse(taken, op.getOutput().getType());
+}
+
+/// Reads both rows at a place that exists in each, and keeps the one that the
+/// channel belongs to.
+Value LinalgBuilder::concatHeads(lm::ConcatHeadsOp op) {
+  int64_t heads = static_cast<int64_t>(op.getHeads());
+  int64_t first = lm::featuresOf(op.getFirst().getType()) / heads;
+  int64_t ofSecond = op.getShared() ? 1 : heads;
+  int64_t second = lm::featuresOf(op.getSecond().getType()) / ofSecond;
+  Value before = expand(op.getFirst(), {heads, first});
+  Value after = expand(op.getSecond(), {ofSecond, second});
+  auto type = RankedTensorType::get(
+      {ShapedType::kDynamic, heads, first + second}, builder.getF32Type());
+  Value joined = mapInPlace(
+      type, {}, [&](OpBuilder &inner, Location at, ValueRange) -> Value {
+        auto number = [&](int64_t value) -> Value {
+          return arith::ConstantIndexOp::create(inner, at, value);
+        };
+        auto select = [&](Value condition, Value yes, Value no) -> Value {
+          return arith::SelectOp::create(inner, at, condition, yes, no);
+        };
+        Value row = linalg::IndexOp::create(inner, at, 0);
+        Value head = linalg::IndexOp::create(inner, at, 1);
+        Value channel = linalg::IndexOp::create(inner, at, 2);
+        Value isFirst = arith::CmpIOp::create(
+            inner, at, arith::CmpIPredicate::ult, channel, number(first));
+        Value late = arith::SubIOp::create(inner, at, channel, number(first));
+        Value fromFirst = tensor::ExtractOp::create(
+            inner, at, before,
+            ValueRange{row, head, select(isFirst, channel, number(0))});
+        Value fromSecond = tensor::ExtractOp::create(
+            inner, at, after,
+            ValueRange{row, op.getShared() ? number(0) : head,
+                       select(isFirst, number(0), late)});
+        return select(isFirst, fromFirst, fromSecond);
+      });
+  return collapse(joined, op.getOutput().getType());
+}
+
 /// The gate's only feature is read for every feature of the row.
 Value LinalgBuilder::sigmoidGate(lm::SigmoidGateOp op) {
   Value share =
@@ -289,6 +358,8 @@ static Value lower(Operation *op) {
         });
       })
       .Case([&](lm::RopeOp rope) { return linalg.rope(rope); })
+      .Case([&](lm::SliceHeadsOp slice) { return linalg.sliceHeads(slice); })
+      .Case([&](lm::ConcatHeadsOp join) { return linalg.concatHeads(join); })
       .Case([&](lm::SigmoidGateOp gate) { return linalg.sigmoidGate(gate); })
       .Default(Value());
 }

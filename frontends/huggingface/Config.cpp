@@ -3,6 +3,7 @@
 #include "frontends/formats/Json.h"
 #include "frontends/huggingface/ExpertFields.h"
 #include "frontends/huggingface/Families.h"
+#include "frontends/huggingface/LatentFields.h"
 #include "frontends/huggingface/Reader.h"
 #include "frontends/huggingface/RopeFields.h"
 
@@ -43,7 +44,8 @@ absl::StatusOr<const Family *> familyOf(const json &config) {
         "'architectures' of config.json must name one class");
   }
   auto name = (*classes)->front().get<std::string>();
-  const Family *family = huggingface::findFamily(name);
+  const Family *family = huggingface::findFamily(
+      name, type.ok() ? type->value_or("") : std::string());
   if (family == nullptr && name.ends_with("ForConditionalGeneration")) {
     return absl::UnimplementedError(
         strCat("architecture '", name,
@@ -80,6 +82,7 @@ absl::Status checkFields(const json &config, const Family &family) {
     bool own =
         std::ranges::find(family.ownFields, name) != family.ownFields.end();
     if (own || huggingface::isExpertField(family.experts, name) ||
+        huggingface::isLatentField(family.latent, name) ||
         huggingface::isCommonField(name) || name.starts_with("_") ||
         isInert(item.value())) {
       continue;
@@ -178,9 +181,11 @@ void readWindows(Reader &reader, const Family &family, ModelConfig &model) {
 
 void readRopes(Reader &reader, const Family &family, ModelConfig &model) {
   bool local = family.windows == WindowRule::AllButEverySixth;
+  bool latent = model.latent.rank != 0;
+  int64_t rotating = latent ? model.latent.rotaryDim : model.headDim;
   auto global = huggingface::readRope(reader.object, "full_attention",
                                       {.base = family.ropeBase,
-                                       .headDim = model.headDim,
+                                       .headDim = rotating,
                                        .maxContext = model.maxContext});
   reader.fail(global.status());
   // Phi-3's first files say "yarn" and mean what is now called longrope.
@@ -189,6 +194,11 @@ void readRopes(Reader &reader, const Family &family, ModelConfig &model) {
     global->kind = RopeKind::LongRope;
   }
   if (global.ok()) {
+    if (latent && global->rotaryDim != rotating) {
+      reader.fail(absl::InvalidArgumentError(
+          "'partial_rotary_factor' of config.json has no place beside latent "
+          "attention, whose qk_rope_head_dim says what rotates"));
+    }
     model.ropes.push_back(*std::move(global));
   }
   if (local) {
@@ -252,9 +262,14 @@ void readShape(Reader &reader, const Family &family, ModelConfig &model) {
   model.kvHeads = reader.count("num_key_value_heads",
                                absent && family.kvHeads != 0 ? family.kvHeads
                                                              : model.heads);
+  huggingface::readLatent(reader, family.latent, model);
+  bool latent = family.latent != huggingface::LatentRule::None;
   bool derived = family.headDim == 0;
-  model.headDim = reader.count("head_dim", derived ? -1 : family.headDim);
-  if (model.headDim == -1) {
+  // With latent attention head_dim is what transformers makes of the others.
+  if (!latent) {
+    model.headDim = reader.count("head_dim", derived ? -1 : family.headDim);
+  }
+  if (!latent && model.headDim == -1) {
     model.headDim = model.hidden / model.heads;
     if (model.hidden % model.heads != 0) {
       reader.fail(absl::InvalidArgumentError(
@@ -326,6 +341,7 @@ absl::StatusOr<ModelConfig> readHuggingFaceConfig(const json &config) {
   huggingface::readExperts(reader, family.experts, model);
   readRopes(reader, family, model);
   readScales(reader, family, model);
+  huggingface::readLatentScales(reader, family.latent, model);
   if (!reader.status.ok()) {
     return reader.status;
   }

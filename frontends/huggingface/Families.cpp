@@ -121,6 +121,27 @@ static constexpr std::array kFamilies = {
            .norms = NormPlacement::Post,
            .queryKeyNorm = QueryKeyNorm::Full,
            .normEpsilon = 1e-5},
+    Family{.className = "DeepseekV2ForCausalLM",
+           .modelType = "deepseek_v2",
+           .experts = ExpertRule::DeepSeekV2,
+           .latent = LatentRule::DeepSeekV2},
+    Family{.className = "DeepseekV3ForCausalLM",
+           .modelType = "deepseek_v3",
+           .maxContext = 4096,
+           .experts = ExpertRule::DeepSeekV3,
+           .latent = LatentRule::DeepSeekV3},
+    // Kimi-K2 is that class with a name of its own.
+    Family{.className = "DeepseekV3ForCausalLM",
+           .modelType = "kimi_k2",
+           .maxContext = 4096,
+           .experts = ExpertRule::DeepSeekV3,
+           .latent = LatentRule::DeepSeekV3},
+    Family{.className = "MiniCPM3ForCausalLM",
+           .modelType = "minicpm3",
+           .tiedHead = true,
+           .normEpsilon = 1e-5,
+           .maxContext = 32768,
+           .latent = LatentRule::MiniCpm3},
 };
 
 static const Family *findBy(std::string_view Family::*field,
@@ -129,7 +150,13 @@ static const Family *findBy(std::string_view Family::*field,
   return found == kFamilies.end() ? nullptr : found;
 }
 
-const Family *findFamily(std::string_view className) {
+const Family *findFamily(std::string_view className,
+                         std::string_view modelType) {
+  for (const Family &family : kFamilies) {
+    if (family.className == className && family.modelType == modelType) {
+      return &family;
+    }
+  }
   return findBy(&Family::className, className);
 }
 
@@ -140,6 +167,9 @@ const Family *findFamilyOfType(std::string_view modelType) {
 std::string familyNames() {
   std::string result;
   for (const Family &family : kFamilies) {
+    if (&family != findFamily(family.className)) {
+      continue; // listed already
+    }
     result += result.empty() ? "" : ", ";
     result += family.className;
   }

@@ -26,6 +26,9 @@ enum class WindowRule {
 /// How a family's configuration speaks of experts (ExpertFields.h).
 enum class ExpertRule { None, Mixtral, Qwen2, Qwen3, DeepSeekV2, DeepSeekV3 };
 
+/// How a family's configuration speaks of latent attention (LatentFields.h).
+enum class LatentRule { None, DeepSeekV2, DeepSeekV3, MiniCpm3 };
+
 struct Family {
   std::string_view className; // in "architectures"
   std::string_view modelType; // "model_type", and ModelConfig::architecture
@@ -43,12 +46,15 @@ struct Family {
   WindowRule windows = WindowRule::None;
   double ropeBase = 1e4; // default of rope_theta
   ExpertRule experts = ExpertRule::None;
+  LatentRule latent = LatentRule::None;
   /// Fields that this family alone has, beside the common ones.
   std::span<const std::string_view> ownFields = {};
 };
 
-/// Null when the class is not known.
-const Family *findFamily(std::string_view className);
+/// Null when the class is not known. One class may serve several model types;
+/// the first stands for them where none of them is `modelType`.
+const Family *findFamily(std::string_view className,
+                         std::string_view modelType = {});
 /// The same by "model_type", for files without "architectures".
 const Family *findFamilyOfType(std::string_view modelType);
 /// "LlamaForCausalLM, MistralForCausalLM, ...", for messages.

@@ -36,6 +36,45 @@ LogicalResult RopeOp::verify() {
   return success();
 }
 
+LogicalResult SliceHeadsOp::verify() {
+  int64_t heads = getHeads();
+  int64_t begin = getBegin();
+  int64_t from = featuresOf(getInput().getType());
+  int64_t taken = featuresOf(getOutput().getType());
+  // C1
+  if (heads <= 0 || from % heads != 0 || taken % heads != 0) {
+    return complain(*this) << "takes " << taken << " of " << from
+                           << " features, which are not " << heads << " heads";
+  }
+  // C2
+  if (begin < 0 || begin > from / heads - taken / heads) {
+    return complain(*this) << "takes " << taken / heads << " channels from "
+                           << begin << " on of heads that have "
+                           << from / heads;
+  }
+  return success();
+}
+
+LogicalResult ConcatHeadsOp::verify() {
+  int64_t heads = getHeads();
+  int64_t first = featuresOf(getFirst().getType());
+  int64_t second = featuresOf(getSecond().getType());
+  // C1
+  if (heads <= 0 || first % heads != 0 ||
+      (!getShared() && second % heads != 0)) {
+    return complain(*this) << "joins rows of " << first << " and " << second
+                           << " features, which are not " << heads << " heads";
+  }
+  // C2
+  int64_t width = first + (getShared() ? heads * second : second);
+  if (featuresOf(getOutput().getType()) != width) {
+    return complain(*this) << "joins heads to " << width
+                           << " features, but its result has "
+                           << featuresOf(getOutput().getType());
+  }
+  return success();
+}
+
 /// Query heads over key/value heads, and the widths of query and output.
 static LogicalResult verifyHeads(Operation *op, int64_t heads, int64_t kvHeads,
                                  int64_t keyDim, int64_t valueDim, Type query,

@@ -48,6 +48,41 @@ def Lm_RopeOp : Lm_Op<"rope", [Pure, AllTypesMatch<["input", "output"]>]> {
   let hasVerifier = 1;
 }
 
+def Lm_SliceHeadsOp : Lm_Op<"slice_heads", [Pure]> {
+  let summary = "the same channels of every head";
+  let description = [{
+    The input is `heads` heads of equal width; the result holds, of each, as
+    many channels from `begin` on as its own width asks for.
+
+    - C1: input and result are whole heads. C2: the channels lie in the head.
+
+    Example: `%c = lm.slice_heads %q {heads = 16 : i64, begin = 0 : i64} : tensor<?x3072xf32> -> tensor<?x2048xf32>`
+  }];
+  let arguments = (ins Lm_Rows:$input, I64Attr:$heads, I64Attr:$begin);
+  let results = (outs Lm_Rows:$output);
+  let assemblyFormat = "$input attr-dict `:` type($input) `->` type($output)";
+  let hasVerifier = 1;
+}
+
+def Lm_ConcatHeadsOp : Lm_Op<"concat_heads", [Pure]> {
+  let summary = "every head's channels of two rows, one after the other";
+  let description = [{
+    Head h of the result is head h of `first`, then head h of `second`, or all
+    of `second` where it is `shared`: one head that every head gets.
+
+    - C1: both are whole heads. C2: the result is as wide as they are together.
+
+    Example: `%k = lm.concat_heads %c, %r {heads = 16 : i64, shared} : tensor<?x2048xf32>, tensor<?x64xf32> -> tensor<?x3072xf32>`
+  }];
+  let arguments = (ins Lm_Rows:$first, Lm_Rows:$second, I64Attr:$heads,
+                       UnitAttr:$shared);
+  let results = (outs Lm_Rows:$output);
+  let assemblyFormat = [{
+    $first `,` $second attr-dict `:` type($first) `,` type($second) `->` type($output)
+  }];
+  let hasVerifier = 1;
+}
+
 def Lm_AttentionOp : Lm_Op<"attention", [Pure]> {
   let summary = "causal attention among the rows of the batch, without a cache";
   let description = [{

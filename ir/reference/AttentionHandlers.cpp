@@ -2,6 +2,7 @@
 
 #include "ir/reference/Attention.h"
 #include "ir/reference/Frame.h"
+#include "ir/reference/Heads.h"
 #include "ir/reference/Rope.h"
 
 #include <algorithm>
@@ -26,6 +27,21 @@ static LogicalResult runRope(Frame &frame, lm::RopeOp op) {
   frame.set(op.getOutput(),
             rope(frame.rows(op.getInput()), frame.rows(op.getTable()),
                  op.getHeadDim(), op.getInterleaved()));
+  return success();
+}
+
+static LogicalResult runSliceHeads(Frame &frame, lm::SliceHeadsOp op) {
+  int64_t heads = op.getHeads();
+  int64_t size = lm::featuresOf(op.getOutput().getType()) / heads;
+  frame.set(op.getOutput(),
+            sliceHeads(frame.rows(op.getInput()), heads, op.getBegin(), size));
+  return success();
+}
+
+static LogicalResult runConcatHeads(Frame &frame, lm::ConcatHeadsOp op) {
+  frame.set(op.getOutput(),
+            concatHeads(frame.rows(op.getFirst()), frame.rows(op.getSecond()),
+                        op.getHeads(), op.getShared()));
   return success();
 }
 
@@ -142,6 +158,8 @@ static LogicalResult runPagedAttention(Frame &frame, lm::PagedAttentionOp op) {
 void addAttentionHandlers(HandlerTable &table) {
   addHandler<lm::RopeTableOp, runRopeTable>(table);
   addHandler<lm::RopeOp, runRope>(table);
+  addHandler<lm::SliceHeadsOp, runSliceHeads>(table);
+  addHandler<lm::ConcatHeadsOp, runConcatHeads>(table);
   addHandler<lm::AttentionOp, runAttention>(table);
   addHandler<lm::CacheOp, runCache>(table);
   addHandler<lm::KvAppendOp, runKvAppend>(table);

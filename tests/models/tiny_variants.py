@@ -74,6 +74,37 @@ def qwen3_moe(**fields):
         "decoder_sparse_step": 1, "mlp_only_layers": [], **fields})
 
 
+LATENT = {
+    "num_key_value_heads": 4, "q_lora_rank": 24, "kv_lora_rank": 32,
+    "qk_nope_head_dim": 16, "qk_rope_head_dim": 8, "v_head_dim": 12,
+    "rms_norm_eps": 1e-6, "attention_bias": False,
+}
+
+
+def deepseek_v2(**fields):
+    return variant("deepseek_v2", "DeepseekV2ForCausalLM", **{
+        **LATENT, "num_hidden_layers": 3, "n_routed_experts": 8,
+        "n_shared_experts": 2, "num_experts_per_tok": 3,
+        "moe_intermediate_size": 32, "first_k_dense_replace": 1,
+        "topk_method": "greedy", "norm_topk_prob": False,
+        "routed_scaling_factor": 1.0, **fields})
+
+
+def deepseek_v3(**fields):
+    return variant("deepseek_v3", "DeepseekV3ForCausalLM", **{
+        **LATENT, "num_hidden_layers": 3, "n_routed_experts": 8,
+        "n_shared_experts": 1, "num_experts_per_tok": 3, "n_group": 4,
+        "topk_group": 2, "moe_intermediate_size": 32,
+        "first_k_dense_replace": 1, "norm_topk_prob": True,
+        "routed_scaling_factor": 2.5, **fields})
+
+
+def minicpm3(**fields):
+    return variant("minicpm3", "MiniCPM3ForCausalLM", **{
+        **LATENT, "rms_norm_eps": 1e-5, "scale_emb": 3, "scale_depth": 1.4,
+        "dim_model_base": 32, **fields})
+
+
 def gemma2(**fields):
     return variant("gemma2", "Gemma2ForCausalLM", **{
         "hidden_activation": "gelu_pytorch_tanh",
@@ -189,6 +220,24 @@ VARIANTS = {
         tie_word_embeddings=True, mlp_only_layers=[0], num_hidden_layers=3,
         norm_topk_prob=False, num_experts=7, num_experts_per_tok=7,
         how={"separate": True}),
+    # Latent attention.
+    "deepseek-v2-dense": deepseek_v2(first_k_dense_replace=3),
+    "deepseek-v2-lite": deepseek_v2(
+        q_lora_rank=None, kv_lora_rank=8, qk_nope_head_dim=8,
+        qk_rope_head_dim=4, v_head_dim=6, rope_scaling={
+            "type": "yarn", "mscale": 0.707, "mscale_all_dim": 0.707, **YARN}),
+    "deepseek-v2-groups": deepseek_v2(
+        topk_method="group_limited_greedy", n_group=4, topk_group=2,
+        routed_scaling_factor=4.0, how={"separate": True}),
+    "deepseek-v3": deepseek_v3(rope_scaling={
+        "type": "yarn", "mscale": 1.0, "mscale_all_dim": 1.0, **YARN}),
+    "deepseek-v3-half-split": deepseek_v3(
+        rope_interleave=False, attention_bias=True, how={"separate": True}),
+    "minicpm3": minicpm3(),
+    "minicpm3-longrope-tied": minicpm3(
+        tie_word_embeddings=True, rope_scaling={
+            **longrope(4), "original_max_position_embeddings": 32},
+        how={"max_context": 256}),
     # Gemma.
     "gemma2": gemma2(),
     "gemma2-untied-3-layers": gemma2(num_hidden_layers=3,
