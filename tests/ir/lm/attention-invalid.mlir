@@ -1,5 +1,6 @@
 // Heads, widths and tables that do not fit together (lm.rope_table C1, lm.rope
-// C1-C2, lm.attention C1-C2, lm.kv_append C1, lm.paged_attention C1-C2).
+// C1-C2, lm.slice_heads C1-C2, lm.concat_heads C1-C2, lm.attention C1-C2,
+// lm.kv_append C1, lm.paged_attention C1-C2).
 // RUN: quire-opt %s -split-input-file -verify-diagnostics
 
 func.func @table_c1(%batch: !lm.batch) -> tensor<?x4xf32> {
@@ -54,4 +55,36 @@ func.func @paged_c1(%q: tensor<?x24xf32>, %c: !lm.kv<heads = 2, key = 8, value =
   // expected-error @+1 {{has 3 query heads over 2 key/value heads, which is no multiple}}
   %o = lm.paged_attention %q, %c, %batch {heads = 3 : i64, scale = 1.0 : f64} : tensor<?x24xf32>, !lm.kv<heads = 2, key = 8, value = 8, format = bf16, page = 16, window = 0> -> tensor<?x24xf32>
   return %o : tensor<?x24xf32>
+}
+
+// -----
+
+func.func @slice_heads_c1(%x: tensor<?x12xf32>) -> tensor<?x7xf32> {
+  // expected-error @+1 {{takes 7 of 12 features, which are not 4 heads}}
+  %y = lm.slice_heads %x {heads = 4 : i64, begin = 0 : i64} : tensor<?x12xf32> -> tensor<?x7xf32>
+  return %y : tensor<?x7xf32>
+}
+
+// -----
+
+func.func @slice_heads_c2(%x: tensor<?x12xf32>) -> tensor<?x8xf32> {
+  // expected-error @+1 {{takes 2 channels from 2 on of heads that have 3}}
+  %y = lm.slice_heads %x {heads = 4 : i64, begin = 2 : i64} : tensor<?x12xf32> -> tensor<?x8xf32>
+  return %y : tensor<?x8xf32>
+}
+
+// -----
+
+func.func @concat_heads_c1(%x: tensor<?x12xf32>, %r: tensor<?x2xf32>) -> tensor<?x14xf32> {
+  // expected-error @+1 {{joins rows of 12 and 2 features, which are not 4 heads}}
+  %y = lm.concat_heads %x, %r {heads = 4 : i64} : tensor<?x12xf32>, tensor<?x2xf32> -> tensor<?x14xf32>
+  return %y : tensor<?x14xf32>
+}
+
+// -----
+
+func.func @concat_heads_c2(%x: tensor<?x12xf32>, %r: tensor<?x2xf32>) -> tensor<?x14xf32> {
+  // expected-error @+1 {{joins heads to 20 features, but its result has 14}}
+  %y = lm.concat_heads %x, %r {heads = 4 : i64, shared} : tensor<?x12xf32>, tensor<?x2xf32> -> tensor<?x14xf32>
+  return %y : tensor<?x14xf32>
 }
