@@ -145,6 +145,15 @@ WeightNames ggufWeightNames(const ModelConfig &config) {
   names.key = {"blk.{}.attn_k.weight"};
   names.value = {"blk.{}.attn_v.weight"};
   names.attentionOutput = {"blk.{}.attn_output.weight"};
+  names.queryDown = {"blk.{}.attn_q_a.weight"};
+  names.queryDownNorm = {"blk.{}.attn_q_a_norm.weight"};
+  names.queryUp = {"blk.{}.attn_q_b.weight"};
+  int64_t latentRows = config.latent.rank + config.latent.rotaryDim;
+  names.latent = {"blk.{}.attn_kv_a_mqa.weight", 0, latentRows};
+  names.rotaryKey = {"blk.{}.attn_kv_a_mqa.weight", config.latent.rank,
+                     latentRows};
+  names.latentNorm = {"blk.{}.attn_kv_a_norm.weight"};
+  names.keyValueUp = {"blk.{}.attn_kv_b.weight"};
   names.queryNorm = {"blk.{}.attn_q_norm.weight"};
   names.keyNorm = {"blk.{}.attn_k_norm.weight"};
   names.attentionNorm = {"blk.{}.attn_norm.weight"};

@@ -4,6 +4,7 @@
 #include "frontends/formats/Dequantize.h"
 #include "frontends/formats/Json.h"
 #include "frontends/gguf/ExpertFields.h"
+#include "frontends/gguf/LatentFields.h"
 #include "frontends/gguf/Reader.h"
 
 #include "frontends/formats/StrCat.h"
@@ -32,6 +33,7 @@ struct Family {
   int64_t wideScaleLayers = 0; // with so many layers the query scale is
                                // 1/sqrt(hidden/heads), the 27B of the family
   gguf::ExpertDefaults experts = {};
+  bool latent = false; // multi-head latent attention
 };
 
 constexpr std::array kFamilies = {
@@ -61,6 +63,7 @@ constexpr std::array kFamilies = {
     Family{.name = "olmo2",
            .norms = NormPlacement::Post,
            .queryKeyNorm = QueryKeyNorm::Full},
+    Family{.name = "deepseek2", .latent = true},
 };
 
 // Fields under "<architecture>." that are read below, or that do not change
@@ -95,7 +98,7 @@ constexpr std::array<std::string_view, 28> kFields = {
     "logit_scale",
     "tensor_data_layout"};
 
-absl::Status checkFields(const Reader &reader) {
+absl::Status checkFields(const Reader &reader, const Family &family) {
   for (const auto &item : reader.object.items()) {
     if (!item.key().starts_with(reader.prefix)) {
       continue;
@@ -107,7 +110,8 @@ absl::Status checkFields(const Reader &reader) {
     std::string_view field(item.key());
     field.remove_prefix(reader.prefix.size());
     if (std::ranges::find(kFields, field) == kFields.end() &&
-        !gguf::isExpertField(field)) {
+        !gguf::isExpertField(field) &&
+        !(family.latent && gguf::isLatentField(field))) {
       return absl::UnimplementedError(strCat(
           "the GGUF metadata has the field '", item.key(),
           "', which Quire does not know and which may change the numbers"));
@@ -231,8 +235,26 @@ void readScales(Reader &reader, const Family &family, ModelConfig &model) {
   }
 }
 
-absl::Status readShape(Reader &reader, const Checkpoint &checkpoint,
-                       ModelConfig &model) {
+/// The channels of a head.
+absl::Status readHeads(Reader &reader, const Family &family,
+                       const Checkpoint &checkpoint, ModelConfig &model) {
+  if (family.latent) {
+    gguf::readLatent(reader, checkpoint, model);
+    return reader.status;
+  }
+  model.headDim =
+      reader.count("attention.key_length", model.hidden / model.heads);
+  int64_t valueDim = reader.count("attention.value_length", model.headDim);
+  if (model.headDim == 0 || valueDim != model.headDim) {
+    return absl::UnimplementedError(
+        strCat("key length ", model.headDim, " and value length ", valueDim,
+               " of the GGUF metadata must be equal"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status readShape(Reader &reader, const Family &family,
+                       const Checkpoint &checkpoint, ModelConfig &model) {
   model.hidden = reader.count("embedding_length");
   // Files of models with experts in every layer may say nothing or 0.
   model.intermediate = reader.count(
@@ -260,13 +282,10 @@ absl::Status readShape(Reader &reader, const Checkpoint &checkpoint,
     return absl::InvalidArgumentError(
         strCat("'", reader.prefix, "context_length' is 0"));
   }
-  model.headDim =
-      reader.count("attention.key_length", model.hidden / model.heads);
-  int64_t valueDim = reader.count("attention.value_length", model.headDim);
-  if (model.headDim == 0 || valueDim != model.headDim) {
-    return absl::UnimplementedError(
-        strCat("key length ", model.headDim, " and value length ", valueDim,
-               " of the GGUF metadata must be equal"));
+  model.normEpsilon = reader.number("attention.layer_norm_rms_epsilon", 1e-5);
+  if (absl::Status status = readHeads(reader, family, checkpoint, model);
+      !status.ok()) {
+    return status;
   }
   const TensorView *embedding = checkpoint.find("token_embd.weight");
   if (embedding == nullptr || embedding->shape.size() != 2) {
@@ -313,17 +332,17 @@ absl::StatusOr<ModelConfig> readGgufConfig(const Checkpoint &checkpoint) {
     return absl::UnimplementedError(strCat(
         "GGUF architecture '", *architecture,
         "' is not supported; known are llama, granite, qwen2, qwen3, qwen2moe, "
-        "qwen3moe, gemma2, gemma3, phi3 and olmo2"));
+        "qwen3moe, gemma2, gemma3, phi3, olmo2 and deepseek2"));
   }
   Reader reader(config, *architecture);
-  if (absl::Status status = checkFields(reader); !status.ok()) {
+  if (absl::Status status = checkFields(reader, *family); !status.ok()) {
     return status;
   }
   ModelConfig model;
   model.architecture = *architecture;
   auto name = findString(config, "general.name");
   model.name = name.ok() ? name->value_or(*architecture) : *architecture;
-  if (absl::Status status = readShape(reader, checkpoint, model);
+  if (absl::Status status = readShape(reader, *family, checkpoint, model);
       !status.ok()) {
     return status;
   }
@@ -332,7 +351,6 @@ absl::StatusOr<ModelConfig> readGgufConfig(const Checkpoint &checkpoint) {
   model.permutedRotary = family->permutedRotary;
   model.nonlinearity =
       family->gemma ? MlpNonlinearity::GeluTanh : MlpNonlinearity::Silu;
-  model.normEpsilon = reader.number("attention.layer_norm_rms_epsilon", 1e-5);
   readWindows(reader, *family, model);
   gguf::readExperts(reader, checkpoint, family->experts, model);
   readBiases(checkpoint, model);
@@ -341,6 +359,9 @@ absl::StatusOr<ModelConfig> readGgufConfig(const Checkpoint &checkpoint) {
     return status;
   }
   readScales(reader, *family, model);
+  if (family->latent) {
+    gguf::readLatentScales(reader, model.ropes.front(), model);
+  }
   if (!reader.status.ok()) {
     return reader.status;
   }
