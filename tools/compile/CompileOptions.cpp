@@ -102,8 +102,8 @@ std::string complaint(const CompileOptions &options,
   }
   if (fixed.mla != "auto") {
     return "--mla '" + fixed.mla +
-           "' is not supported by this build; no supported model has latent "
-           "attention";
+           "' is not supported by this build; it runs latent attention with "
+           "full keys and values of every head, and --mla can only be auto";
   }
   if (!fixed.draft.empty()) {
     return "--draft is not supported by this build";
