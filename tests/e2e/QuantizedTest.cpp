@@ -60,14 +60,14 @@ TEST_P(QuantizedTest, IsTheModelOnDequantizedWeights) {
 
 // One of each thing that families do differently around a product: biases,
 // tied heads, soft caps, norms behind products, experts, parameters that are
-// rows of one tensor, multipliers.
+// rows of one tensor, multipliers, latents.
 INSTANTIATE_TEST_SUITE_P(
     TinyRandom, QuantizedTest,
     testing::Combine(testing::Values("llama-gqa", "qwen2-tied", "qwen3",
                                      "gemma2", "gemma3", "phi3-partial",
                                      "granite-biases", "olmo2",
                                      "mixtral-separate", "qwen2-moe",
-                                     "qwen3-moe"),
+                                     "qwen3-moe", "deepseek-v3", "minicpm3"),
                      testing::Values(Quantized{"int8", "f32", 1e-2},
                                      Quantized{"int4", "f32", 1e-2},
                                      Quantized{"int4a", "f32", 1e-2},
