@@ -94,17 +94,17 @@ TEST_P(LongChainTest, Chain) {
 
 INSTANTIATE_TEST_SUITE_P(Formats, LongChainTest,
                          testing::Values(Formats{"f32", "f32", 5e-6},
-                                         Formats{"keep", "bf16", 1e-3}));
+                                         Formats{"keep", "bf16", 2e-3}));
 
 INSTANTIATE_TEST_SUITE_P(Formats, InterpreterTest,
                          testing::Values(Formats{"f32", "f32", 5e-6},
                                          Formats{"f32", "f16", 2e-4},
-                                         Formats{"f32", "bf16", 2e-4, 0.975},
-                                         Formats{"bf16", "bf16", 2e-4, 0.975},
-                                         Formats{"keep", "bf16", 2e-4, 0.975},
-                                         Formats{"int8", "f32", 1.5e-2, 0.95},
-                                         Formats{"int4", "f32", 1.5e-2, 0.95},
-                                         Formats{"int4a", "f32", 1.5e-2, 0.85}),
+                                         Formats{"f32", "bf16", 4e-4, 0.975},
+                                         Formats{"bf16", "bf16", 4e-4, 0.975},
+                                         Formats{"keep", "bf16", 4e-4, 0.975},
+                                         Formats{"int8", "f32", 4e-2, 0.95},
+                                         Formats{"int4", "f32", 4e-2, 0.95},
+                                         Formats{"int4a", "f32", 4e-2, 0.85}),
                          [](const testing::TestParamInfo<Formats> &info) {
                            return info.param.quantize + "_" + info.param.kv;
                          });
