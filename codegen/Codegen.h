@@ -73,6 +73,9 @@ llvm::LogicalResult writeEngine(mlir::ModuleOp rtModule,
                                 const EngineOptions &options,
                                 EngineReport &report);
 
+/// Whether writeEngine would refuse `directory`: to know it before any work.
+absl::Status checkEngineDirectory(const std::string &directory, bool force);
+
 /// LLVM IR of the step function as text, before it is linked with the kernels:
 /// for `--dump-ir` and tests.
 llvm::LogicalResult printStepIr(mlir::ModuleOp rtModule, std::string &text);

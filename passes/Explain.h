@@ -12,6 +12,9 @@ namespace quire {
 void explain(mlir::ModuleOp module, llvm::StringRef pass,
              const llvm::Twine &text);
 
+/// "1 norm", "2 norms".
+std::string counted(int64_t count, llvm::StringRef noun);
+
 /// Prints every line noted so far.
 void printExplanations(mlir::ModuleOp module, llvm::raw_ostream &os);
 

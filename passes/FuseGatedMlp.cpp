@@ -64,7 +64,7 @@ struct FuseGatedMlp : impl::FuseGatedMlpBase<FuseGatedMlp> {
       rewrite(mlp);
     }
     explain(getOperation(), getArgument(),
-            llvm::Twine(found.size()) + " gated MLP(s) fused");
+            counted(found.size(), "gated MLP") + " fused");
   }
 };
 

@@ -79,7 +79,7 @@ struct FuseQkv : impl::FuseQkvBase<FuseQkv> {
       fuse(siblings);
     }
     explain(getOperation(), getArgument(),
-            llvm::Twine(groups.size()) + " group(s) of products fused");
+            counted(groups.size(), "product group") + " fused");
   }
 };
 

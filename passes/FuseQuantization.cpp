@@ -128,8 +128,8 @@ struct FuseQuantization : impl::FuseQuantizationBase<FuseQuantization> {
       }
     });
     explain(module, getArgument(),
-            llvm::Twine(roundings.count()) + " rounding(s) serve " +
-                llvm::Twine(readers) + " product(s)");
+            counted(roundings.count(), "rounding") + " for " +
+                counted(readers, "product"));
   }
 };
 

@@ -62,8 +62,8 @@ struct FuseResidualNorm : impl::FuseResidualNormBase<FuseResidualNorm> {
       rewrite(pair);
     }
     explain(getOperation(), getArgument(),
-            llvm::Twine(found.size()) + " residual addition(s) fused with "
-                                        "their norm");
+            counted(found.size(), "residual addition") +
+                " fused with their norm");
   }
 };
 

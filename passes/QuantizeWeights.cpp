@@ -121,7 +121,7 @@ struct QuantizeWeights : impl::QuantizeWeightsBase<QuantizeWeights> {
     }
     for (auto [format, count] : counts) {
       explain(module, getArgument(),
-              llvm::Twine(count) + " weight(s) become " + format);
+              counted(count, "weight") + " to " + format);
     }
   }
 };

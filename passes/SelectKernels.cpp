@@ -43,7 +43,7 @@ struct SelectKernels : impl::SelectKernelsBase<SelectKernels> {
   static std::string describe(int64_t rows, ArrayRef<Prediction> ranked) {
     const Prediction &best = ranked[0];
     std::string text = llvm::formatv(
-        "\n  {0,4} row(s): in blocks of {1}: {2:F1} us, {3}-bound", rows,
+        "\n  {0,4} rows: in blocks of {1}: {2:F1} us, {3}-bound", rows,
         best.rowBlock, best.microseconds, best.readBound ? "read" : "multiply");
     if (ranked.size() > 1) {
       text += llvm::formatv("; runner-up blocks of {0}: {1:F1} us",

@@ -311,6 +311,10 @@ LogicalResult EngineWriting::write() {
   return status.ok() ? success() : LogicalResult(fail(status));
 }
 
+absl::Status checkEngineDirectory(const std::string &directory, bool force) {
+  return StagedDirectory::check(directory, force);
+}
+
 LogicalResult writeEngine(ModuleOp rtModule, const Checkpoint &checkpoint,
                           const EngineOptions &options, EngineReport &report) {
   return EngineWriting(rtModule, checkpoint, options, report).write();

@@ -53,21 +53,34 @@ static void removeLeftovers(const fs::path &parent, const std::string &prefix) {
   }
 }
 
-absl::StatusOr<StagedDirectory>
-StagedDirectory::create(const std::string &target, bool replace) {
-  std::error_code error;
-  fs::path place = fs::absolute(target, error).lexically_normal();
-  if (!place.has_filename()) { // "engine/"
-    place = place.parent_path();
-  }
+static fs::path placeOf(const std::string &target) {
+  std::error_code ignored;
+  fs::path place = fs::absolute(target, ignored).lexically_normal();
+  return place.has_filename() ? place : place.parent_path(); // "engine/"
+}
+
+absl::Status StagedDirectory::check(const std::string &target, bool replace) {
+  std::error_code ignored;
+  fs::path place = placeOf(target);
   if (absl::Status status = checkTarget(place, replace); !status.ok()) {
     return status;
   }
-  fs::path parent = place.parent_path();
-  if (!fs::is_directory(parent, error)) {
-    return absl::NotFoundError(strCat("the directory ", parent.string(),
+  if (!fs::is_directory(place.parent_path(), ignored)) {
+    return absl::NotFoundError(strCat("the directory ",
+                                      place.parent_path().string(),
                                       " for the engine does not exist"));
   }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<StagedDirectory>
+StagedDirectory::create(const std::string &target, bool replace) {
+  if (absl::Status status = check(target, replace); !status.ok()) {
+    return status;
+  }
+  std::error_code error;
+  fs::path place = placeOf(target);
+  fs::path parent = place.parent_path();
   std::string prefix = strCat(".", place.filename().string(), kStagingMark);
   removeLeftovers(parent, prefix);
   fs::path staging = parent / strCat(prefix, getpid());
@@ -109,6 +122,11 @@ absl::Status StagedDirectory::commit() {
   if (errno == EINVAL && std::rename(staging.c_str(), target.c_str()) == 0) {
     staging.clear();
     return absl::OkStatus();
+  }
+  if (errno == EEXIST) {
+    return absl::AlreadyExistsError(
+        strCat(target.string(), " was written by somebody else meanwhile; give "
+                                "--force to replace it"));
   }
   return absl::InternalError(strCat("cannot put the engine at ",
                                     target.string(), ": ",

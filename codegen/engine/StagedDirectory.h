@@ -15,7 +15,8 @@ namespace quire {
 class StagedDirectory {
 public:
   /// Refuses where `target` exists, unless `replace` and it is an engine or
-  /// empty.
+  /// empty, and where its parent does not exist.
+  static absl::Status check(const std::string &target, bool replace);
   static absl::StatusOr<StagedDirectory> create(const std::string &target,
                                                 bool replace);
   StagedDirectory(StagedDirectory &&other) noexcept;

@@ -7,7 +7,7 @@
 // RUN: quire-opt %t -o /dev/null
 
 // CHECK: module attributes {quire.explain = [
-// CHECK-SAME: fuse-gated-mlp: 2 gated MLP(s) fused
+// CHECK-SAME: fuse-gated-mlp: 2 gated MLPs fused
 // CHECK-SAME: place-barriers: @step:
 // CHECK-SAME: rt.arena_bytes =
 

@@ -64,9 +64,11 @@ absl::StatusOr<InspectOptions> parse(int argc, char **argv) {
 std::string summaryText(const std::string &path, const ordered_json &summary) {
   const ordered_json &model = summary.at("model");
   auto number = [&](const char *key) { return model.at(key).get<int64_t>(); };
-  std::string text =
-      strCat(printable(path), ": ", model.at("name").get<std::string>(), " (",
-             model.at("architecture").get<std::string>(), ")\n");
+  auto name = model.at("name").get<std::string>();
+  auto architecture = model.at("architecture").get<std::string>();
+  std::string text = strCat(printable(path), ": ", name);
+  strAppend(text, name == architecture ? "" : strCat(" (", architecture, ")"),
+            "\n");
   strAppend(text, "  parameters   ", number("parameters"), "\n");
   strAppend(text, "  shape        ", number("layers"), " layers, hidden ",
             number("hidden"), ", ", number("heads"), " heads, ",

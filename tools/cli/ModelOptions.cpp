@@ -70,12 +70,17 @@ void ModelOptions::addTo(Arguments &arguments) {
   arguments.option("--max-batch-tokens", maxBatchTokens,
                    "most rows of one step");
   arguments.name("--isa", isa, "code level: portable, avx2 or avx512");
-  arguments.name("--quantize", quantize, "when MODEL is compiled first");
-  arguments.name("--kv", kv, "when MODEL is compiled first");
-  arguments.option("--page-size", pageSize, "when MODEL is compiled first");
-  arguments.option("--max-context", maxContext, "when MODEL is compiled first");
+  arguments.name(
+      "--quantize", quantize,
+      "keep, f32, bf16, int8, int4 or int4a; this and the rest: when "
+      "MODEL is compiled first");
+  arguments.name("--kv", kv, "bf16, f16 or f32");
+  arguments.option("--page-size", pageSize,
+                   "tokens per page (default: the compiler's)");
+  arguments.option("--max-context", maxContext,
+                   "most positions of a sequence (default: the model's)");
   arguments.repeated("--disable-pass", disabledPasses,
-                     "when MODEL is compiled first");
+                     "switch an optional pass off");
 }
 
 absl::Status ModelOptions::check() const {

@@ -60,6 +60,13 @@ public:
   }
 
   LogicalResult run() {
+    bool complete = options.pipeline.stopAfter.empty() && !options.noWeights;
+    if (complete) {
+      absl::Status free = checkEngineDirectory(options.output, options.force);
+      if (!free.ok()) {
+        return fail(free);
+      }
+    }
     if (failed(import()) || failed(lower())) {
       return failure();
     }
@@ -69,7 +76,6 @@ public:
     if (options.noWeights && options.pipeline.stopAfter.empty()) {
       printPlan(*model.module, model.config.maxContext, llvm::outs());
     }
-    bool complete = options.pipeline.stopAfter.empty() && !options.noWeights;
     return complete ? write() : success();
   }
 

@@ -40,12 +40,13 @@ void describe(CLI::App &app, CompileOptions &options, FixedOptions &fixed,
   app.add_option("--max-batch-tokens", options.pipeline.maxRows,
                  "most rows of one step")
       ->check(CLI::Range(int64_t(1), int64_t(16384)));
-  app.add_option("--tp", fixed.ranks, "ranks of tensor parallelism");
+  // An empty group keeps out of --help what this build has no choice of.
+  app.add_option("--tp", fixed.ranks)->group("");
   app.add_option("--isa", fixed.isa, "portable, avx2 or avx512");
   app.add_flag("--no-weights", options.noWeights,
                "from a config.json alone: IR, plan and memory");
-  app.add_option("--mla", fixed.mla, "auto");
-  app.add_option("--draft", fixed.draft, "drafter");
+  app.add_option("--mla", fixed.mla)->group("");
+  app.add_option("--draft", fixed.draft)->group("");
   app.add_option("--dump-ir", options.dumpDirectory,
                  "directory for one .mlir file per phase");
   app.add_option("--dump-ir-after", options.dumpAfterPass,
