@@ -38,9 +38,9 @@ void Progress::summary(const std::string &path, int64_t bytes) {
   rusage usage = {};
   getrusage(RUSAGE_SELF, &usage);
   std::chrono::duration<double> spent = Clock::now() - start;
-  std::fprintf(stderr, "%s: %.1f MB in %.2f s, peak memory %.0f MB\n",
-               path.c_str(), static_cast<double>(bytes) / 1e6, spent.count(),
-               static_cast<double>(usage.ru_maxrss) / 1e3);
+  std::fprintf(stderr, "%s: %.1f MiB in %.2f s, peak memory %.0f MiB\n",
+               path.c_str(), static_cast<double>(bytes) / double(1 << 20),
+               spent.count(), static_cast<double>(usage.ru_maxrss) / 1024);
 }
 
 } // namespace quire
