@@ -18,6 +18,31 @@ class CommandLine(support.ToyEngineTest):
             self.assertEqual(done.returncode, 0)
             self.assertIn("MODEL", done.stdout)
 
+    def test_help_lists_what_is_taken(self):
+        for command in ("run", "chat", "inspect"):
+            text = run(command, "--help").stdout
+            self.assertNotIn("--draft", text)
+            self.assertNotIn("--bisect", text)
+        self.assert_fails(2, "--bisect", "inspect", self.engine, "--bisect")
+        self.assert_fails(2, "--draft", "chat", self.engine, "--draft", "ngram")
+        for command in ("run", "chat", "eval", "bench", "inspect"):
+            text = " ".join(run(command, "--help").stdout.split())
+            self.assertIn("keep, f32, bf16, int8, int4 or int4a", text)
+            self.assertIn("bf16, f16 or f32", text)
+
+    def test_empty_model(self):
+        for command in ("run", "chat", "eval", "tokenize", "inspect", "bench"):
+            with self.subTest(command):
+                self.assert_fails(2, "MODEL is empty", command, "")
+
+    def test_statistics_start_a_line(self):
+        command = [support.QUIRE, "run", self.engine, "-p", "a", "-n", "4", "--stats"]
+        both = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.assertRegex(both.stdout.decode(), r"\nquire: prompt: ")
+        apart = run(*command[1:])
+        self.assertTrue(apart.stderr.startswith("quire: prompt: "), apart.stderr)
+        self.assertFalse(apart.stdout.endswith("\n"))
+
     def test_no_or_unknown_command(self):
         self.assert_fails(2, "no command given")
         self.assert_fails(2, "no command 'frobnicate'", "frobnicate")
@@ -49,6 +74,10 @@ class CommandLine(support.ToyEngineTest):
             (["--quantize", ""], "--quantize"),
             (["-f", ""], "--file"),
             (["--prompts", ""], "--prompts"),
+            (["--page-size", "0"], "--page-size"),
+            (["--page-size", "-1"], "--page-size"),
+            (["--max-context", "0"], "--max-context"),
+            (["--draft"], "--draft"),
         ]
         for arguments, sentence in wrong:
             if not {"--tokens", "-p", "-f", "--prompts"} & set(arguments):
@@ -118,6 +147,28 @@ class CompileOptions(unittest.TestCase):
                 done = run("compile", support.TINY, "-o", "/nonexistent/x", *wrong)
                 self.assertEqual(done.returncode, 2, done.stderr)
                 self.assertIn(wrong[0], done.stderr)
+
+
+    def test_empty_values(self):
+        for wrong in (["", "-o", "x"], [support.TINY, "--output", ""],
+                      [support.TINY, "-o", "x", "--kv", ""],
+                      [support.TINY, "-o", "x", "--dump-ir="]):
+            with self.subTest(wrong):
+                done = run("compile", *wrong)
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertRegex(done.stderr, r"^quire: error: .*\n$")
+
+    def test_help_lists_what_is_taken(self):
+        self.assertNotIn("--draft", run("compile", "--help").stdout)
+        done = run("compile", support.TINY, "-o", "x", "--draft", "ngram")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--draft is not supported", done.stderr)
+
+    def test_an_output_in_the_way_is_known_before_any_work(self):
+        done = run("compile", support.TINY, "-o", support.TINY)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("exists already", done.stderr)
+        self.assertNotIn("phase", done.stderr)
 
 
 class BrokenEngines(support.ToyEngineTest):

@@ -10,7 +10,8 @@ from support import run, run_json
 
 class Inspect(support.ToyEngineTest):
     def test_summary(self):
-        self.assertIn("toy", run("inspect", self.engine).stdout)
+        first = run("inspect", self.engine).stdout.splitlines()[0]
+        self.assertTrue(first.endswith(": toy"), first)
         summary = run_json("inspect", self.engine, "--json")
         self.assertEqual(summary["model"]["vocabulary"], 64)
         self.assertEqual(summary["code"], ["portable"])

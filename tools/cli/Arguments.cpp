@@ -28,6 +28,13 @@ void Arguments::option(const char *names, std::string &value,
   parser->app.add_option(names, value, help);
 }
 
+void Arguments::refused(const char *names, bool &given) {
+  auto note = [&given](const std::string &) { given = true; };
+  parser->app.add_option_function<std::string>(names, note)
+      ->expected(0, 1)
+      ->group("");
+}
+
 void Arguments::name(const char *names, std::string &value, const char *help) {
   CLI::callback_t read = [&value](const CLI::results_t &words) {
     value = words.front();
@@ -39,15 +46,15 @@ void Arguments::name(const char *names, std::string &value, const char *help) {
 // Numbers are read here: the library's own reader saturates and wraps what
 // does not fit.
 template <typename Number>
-static void addNumber(CLI::App &app, const char *names, Number &value,
-                      const char *help) {
+static CLI::Option *addNumber(CLI::App &app, const char *names, Number &value,
+                              const char *help) {
   CLI::callback_t read = [&value](const CLI::results_t &words) {
     const std::string &word = words.front();
     const char *end = word.data() + word.size();
     auto [rest, error] = std::from_chars(word.data(), end, value);
     return error == std::errc() && rest == end;
   };
-  app.add_option(names, read, help)->expected(1)->type_name("NUMBER");
+  return app.add_option(names, read, help)->expected(1)->type_name("NUMBER");
 }
 
 void Arguments::option(const char *names, int64_t &value, const char *help) {
@@ -58,6 +65,11 @@ void Arguments::option(const char *names, uint64_t &value, const char *help) {
 }
 void Arguments::option(const char *names, double &value, const char *help) {
   addNumber(parser->app, names, value, help);
+}
+
+void Arguments::setting(const char *names, int64_t &value, int64_t low,
+                        int64_t high, const char *help) {
+  addNumber(parser->app, names, value, help)->check(CLI::Range(low, high));
 }
 
 void Arguments::repeated(const char *names, std::vector<std::string> &values,

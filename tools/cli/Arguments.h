@@ -26,9 +26,15 @@ public:
   void option(const char *names, int64_t &value, const char *help);
   void option(const char *names, uint64_t &value, const char *help);
   void option(const char *names, double &value, const char *help);
+  /// A number whose zero means "not given", and which may not be given so: one
+  /// outside [low, high] is refused.
+  void setting(const char *names, int64_t &value, int64_t low, int64_t high,
+               const char *help);
   /// May be given several times, one value each.
   void repeated(const char *names, std::vector<std::string> &values,
                 const char *help);
+  /// An option of other builds, which the command refuses: not in the help.
+  void refused(const char *names, bool &given);
   void flag(const char *names, bool &value, const char *help);
   void positional(const char *name, std::string &value, const char *help,
                   bool required = true);

@@ -19,8 +19,8 @@ struct ChatOptions {
   ModelOptions model;
   SamplingOptions sampling{1024};
   std::string system;
-  std::string draft;
   bool stats = false;
+  bool draft = false;
 };
 
 absl::StatusOr<ChatOptions> parse(int argc, char **argv) {
@@ -32,9 +32,9 @@ absl::StatusOr<ChatOptions> parse(int argc, char **argv) {
   arguments.option("--system", options.system, "a system message");
   options.sampling.addTo(arguments);
   arguments.flag("--stats", options.stats, "print speed and memory to stderr");
-  arguments.option("--draft", options.draft, "drafter");
+  arguments.refused("--draft", options.draft);
   QUIRE_RETURN_IF_ERROR(arguments.parse(argc, argv));
-  if (!options.draft.empty()) {
+  if (options.draft) {
     return usageError("--draft is not supported by this build");
   }
   QUIRE_RETURN_IF_ERROR(options.sampling.check());

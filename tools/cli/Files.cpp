@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace quire::cli {
@@ -61,6 +62,20 @@ absl::Status writeOutput(std::string_view text) {
     text.remove_prefix(static_cast<size_t>(written));
   }
   return absl::OkStatus();
+}
+
+void separateStderrFromOutput() {
+  struct stat out = {};
+  struct stat err = {};
+  if (::fstat(STDOUT_FILENO, &out) != 0 || ::fstat(STDERR_FILENO, &err) != 0) {
+    return;
+  }
+  bool same = out.st_dev == err.st_dev && out.st_ino == err.st_ino;
+  bool piped = S_ISFIFO(out.st_mode) && ::isatty(STDERR_FILENO);
+  if (same || piped) {
+    // Best effort, as all that goes to stderr.
+    [[maybe_unused]] ssize_t written = ::write(STDERR_FILENO, "\n", 1);
+  }
 }
 
 absl::StatusOr<std::string> readStdin() {

@@ -18,6 +18,11 @@ absl::Status writeOutput(std::string_view text);
 
 /// "-" reads stdin.
 absl::StatusOr<std::string> readInput(const std::string &path);
+/// Where stderr may go on in the last line of what stdout got (both are one
+/// file, or a pipe leads to the terminal), starts a new line. The output itself
+/// stays as it is.
+void separateStderrFromOutput();
+
 absl::StatusOr<std::string> readStdin();
 
 /// One line of stdin without its end; nullopt at the end of input, or when a

@@ -44,7 +44,7 @@ absl::StatusOr<InspectOptions> parse(int argc, char **argv) {
                  "the memory ledger, with the given cache and threads");
   arguments.flag("--kernels", options.kernels, "every launch of a step");
   arguments.flag("--verify", options.verify, "check every file's checksum");
-  arguments.flag("--bisect", options.bisect, "find the pass that broke it");
+  arguments.refused("--bisect", options.bisect);
   arguments.flag("--json", options.json, "print JSON");
   arguments.name("--html", options.html, "write a page to this file");
   QUIRE_RETURN_IF_ERROR(arguments.parse(argc, argv));

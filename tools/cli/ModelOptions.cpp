@@ -75,27 +75,30 @@ void ModelOptions::addTo(Arguments &arguments) {
       "keep, f32, bf16, int8, int4 or int4a; this and the rest: when "
       "MODEL is compiled first");
   arguments.name("--kv", kv, "bf16, f16 or f32");
-  arguments.option("--page-size", pageSize,
-                   "tokens per page (default: the compiler's)");
-  arguments.option("--max-context", maxContext,
-                   "most positions of a sequence (default: the model's)");
+  arguments.setting("--page-size", pageSize, 1, 1024,
+                    "tokens per page (default: the compiler's)");
+  arguments.setting("--max-context", maxContext, 1, 1 << 24,
+                    "most positions of a sequence (default: the model's)");
   arguments.repeated("--disable-pass", disabledPasses,
                      "switch an optional pass off");
 }
 
 absl::Status ModelOptions::check() const {
+  if (model.empty()) {
+    return usageError("MODEL is empty; give an engine directory, a Hugging "
+                      "Face directory or a .gguf file");
+  }
   struct Field {
     const char *name;
     int64_t value;
     int64_t low;
     int64_t high;
   };
-  for (const Field &field : {Field{"--threads", threads, 0, 1024},
-                             {"--cache-tokens", cacheTokens, 0, 1LL << 40},
-                             {"--max-batch", maxBatch, 1, 1 << 20},
-                             {"--max-batch-tokens", maxBatchTokens, 0, 1 << 20},
-                             {"--page-size", pageSize, 0, 1 << 16},
-                             {"--max-context", maxContext, 0, 1 << 24}}) {
+  for (const Field &field :
+       {Field{"--threads", threads, 0, 1024},
+        {"--cache-tokens", cacheTokens, 0, 1LL << 40},
+        {"--max-batch", maxBatch, 1, 1 << 20},
+        {"--max-batch-tokens", maxBatchTokens, 0, 1 << 20}}) {
     if (field.value < field.low || field.value > field.high) {
       return usageError(strCat(field.name, " must be between ", field.low,
                                " and ", field.high, ", got ", field.value));

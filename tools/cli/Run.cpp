@@ -36,7 +36,7 @@ void describe(Arguments &arguments, RunOptions &options) {
                  "print one line a token: id, piece, log probability");
   arguments.flag("--json", options.json, "print JSON");
   arguments.flag("--stats", options.stats, "print speed and memory to stderr");
-  arguments.option("--draft", options.draft, "drafter");
+  arguments.refused("--draft", options.draft);
 }
 
 absl::StatusOr<RunOptions> parse(int argc, char **argv) {
@@ -44,7 +44,7 @@ absl::StatusOr<RunOptions> parse(int argc, char **argv) {
   Arguments arguments("quire run", "Continues a prompt.");
   describe(arguments, options);
   QUIRE_RETURN_IF_ERROR(arguments.parse(argc, argv));
-  if (!options.draft.empty()) {
+  if (options.draft) {
     return usageError("--draft is not supported by this build");
   }
   if (arguments.given("-p") + arguments.given("-f") +
@@ -135,8 +135,12 @@ absl::Status runOne(const RunOptions &options, const Prompt &prompt,
       0, {std::move(ids), prompt.sampling.paramsFor(loaded.text)},
       prompt.sampling.stops));
   absl::Status status = serving.run();
-  if (!options.json && !options.showTokens && ::isatty(STDOUT_FILENO)) {
-    writeOutput("\n").IgnoreError();
+  if (!options.json && !options.showTokens) {
+    if (::isatty(STDOUT_FILENO)) {
+      writeOutput("\n").IgnoreError();
+    } else if (options.stats || !status.ok()) {
+      separateStderrFromOutput();
+    }
   }
   if (options.stats) {
     printStats(serving.times(), loaded.engine->stats());

@@ -19,13 +19,13 @@ struct RunOptions {
   std::string file;
   std::string tokens;
   std::string promptsFile;
-  std::string draft;
   bool hasText = false;
   bool hasTokens = false;
   bool literal = false;
   bool showTokens = false;
   bool json = false;
   bool stats = false;
+  bool draft = false;
 };
 
 struct LoadedModel {

@@ -17,7 +17,7 @@ namespace {
 struct FixedOptions {
   std::string target = "cpu";
   std::string mla = "auto";
-  std::string draft;
+  bool draft = false;
   int64_t ranks = 1;
   std::string isa;
 };
@@ -28,7 +28,7 @@ void describe(CLI::App &app, CompileOptions &options, FixedOptions &fixed,
                  "Hugging Face directory, .gguf file, or config.json")
       ->required();
   app.add_option("-o,--output", options.output, "engine directory to write");
-  app.add_option("--target", fixed.target, "cpu");
+  app.add_option("--target", fixed.target, "cpu, all that this build has");
   app.add_option("--quantize", options.pipeline.quantize,
                  "keep, f32, bf16, int8, int4 or int4a");
   app.add_option("--kv", options.pipeline.kvFormat, "bf16, f16 or f32");
@@ -46,7 +46,11 @@ void describe(CLI::App &app, CompileOptions &options, FixedOptions &fixed,
   app.add_flag("--no-weights", options.noWeights,
                "from a config.json alone: IR, plan and memory");
   app.add_option("--mla", fixed.mla)->group("");
-  app.add_option("--draft", fixed.draft)->group("");
+  // Always refused, and so not in the help.
+  auto noteDraft = [&fixed](const std::string &) { fixed.draft = true; };
+  app.add_option_function<std::string>("--draft", noteDraft)
+      ->expected(0, 1)
+      ->group("");
   app.add_option("--dump-ir", options.dumpDirectory,
                  "directory for one .mlir file per phase");
   app.add_option("--dump-ir-after", options.dumpAfterPass,
@@ -106,7 +110,7 @@ std::string complaint(const CompileOptions &options,
            "' is not supported by this build; it runs latent attention with "
            "full keys and values of every head, and --mla can only be auto";
   }
-  if (!fixed.draft.empty()) {
+  if (fixed.draft) {
     return "--draft is not supported by this build";
   }
   if (!fixed.isa.empty() && fixed.isa != "portable" && fixed.isa != "avx2" &&
@@ -124,6 +128,18 @@ std::string complaint(const CompileOptions &options,
   bool writes = !options.noWeights && options.pipeline.stopAfter.empty();
   if (writes && options.output.empty()) {
     return "say where the engine goes with -o DIRECTORY";
+  }
+  return "";
+}
+
+/// No option means anything with an empty value.
+std::string emptyComplaint(const CLI::App &app) {
+  for (const CLI::Option *option : app.get_options()) {
+    for (const std::string &value : option->results()) {
+      if (value.empty()) {
+        return option->get_name() + " is empty; give it a value";
+      }
+    }
   }
   return "";
 }
@@ -149,6 +165,9 @@ ParsedCommand parseCompileCommand(int argc, char **argv) {
     }
     return {std::nullopt, usageError(std::string(error.what()) +
                                      "; see quire compile --help")};
+  }
+  if (std::string text = emptyComplaint(app); !text.empty()) {
+    return {std::nullopt, usageError(text)};
   }
   options.pipeline.disabled.insert(disabled.begin(), disabled.end());
   if (std::string text = complaint(options, fixed); !text.empty()) {
