@@ -13,7 +13,8 @@
 namespace quire {
 
 struct LayerKind {
-  // "dense", "experts", "sliding", "global"; "_a", "_b" by formats
+  // "dense", "experts"; where windows are mixed "sliding", "global", and
+  // "global_experts" where MLPs are, too; "_a", "_b" by formats
   std::string name;
   LayerConfig config;
   std::vector<int64_t> layers; // ascending

@@ -1,24 +1,16 @@
 #include "models/WeightNames.h"
 
+#include "ir/lm/TensorName.h"
 #include "models/ModelConfig.h"
 
 namespace quire {
 
-static constexpr std::string_view kExpertPlace = "{expert}";
-
 bool WeightName::perMatrix() const {
-  return pattern.find(kExpertPlace) != std::string::npos;
+  return pattern.find(lm::kExpertPlace) != std::string::npos;
 }
 
 std::string WeightName::inLayer(int64_t layer, int64_t matrix) const {
-  std::string name = pattern;
-  for (auto [place, number] : {std::pair(std::string_view("{}"), layer),
-                               std::pair(kExpertPlace, matrix)}) {
-    if (size_t hole = name.find(place); hole != std::string::npos) {
-      name.replace(hole, place.size(), std::to_string(number));
-    }
-  }
-  return name;
+  return lm::tensorName(pattern, layer, matrix);
 }
 
 WeightName WeightName::bias() const {

@@ -57,6 +57,11 @@ public:
     args.push_back(builder.getNamedAttr(name, value));
     return *this;
   }
+  /// The sizes of a product.
+  Args &sizes(lm::WeightType type) {
+    return integer("inputs", type.getColumns())
+        .integer("outputs", type.getRows());
+  }
   Args &rowSet(Value value) { return integer("rowSet", scope.rowSetOf(value)); }
   Attribute part(const llvm::Twine &kernel) {
     return makePart(builder.getContext(), kernel.str(), args);
@@ -85,8 +90,7 @@ Attribute linearPart(Value input, Value weight, Value bias, Value output,
       .weight("weight", weight)
       .weight("bias", bias)
       .buffer("out", output)
-      .integer("inputs", type.getColumns())
-      .integer("outputs", type.getRows())
+      .sizes(type)
       .integer("outStride", type.getRows())
       .rowSet(output)
       .part("linear_" + formatOf(weight));
@@ -185,8 +189,7 @@ Attribute gatedPart(lm::GatedLinearOp op, LoweringScope &scope) {
       .weight("gate", op.getGate())
       .weight("up", op.getUp())
       .buffer("out", op.getOutput())
-      .integer("inputs", type.getColumns())
-      .integer("outputs", type.getRows())
+      .sizes(type)
       .integer("outStride", type.getRows())
       .integer("activationKind", int64_t(op.getNonlinearity()))
       .rowSet(op.getOutput())
@@ -261,8 +264,7 @@ Attribute expertLinearPart(lm::ExpertLinearOp op, LoweringScope &scope) {
       .buffer("activation", op.getInput())
       .weight("weight", op.getWeight())
       .buffer("out", op.getOutput())
-      .integer("inputs", type.getColumns())
-      .integer("outputs", type.getRows())
+      .sizes(type)
       .part("expert_linear_" + formatOf(op.getWeight()));
 }
 
@@ -274,8 +276,7 @@ Attribute expertGatedPart(lm::ExpertGatedLinearOp op, LoweringScope &scope) {
       .weight("gate", op.getGate())
       .weight("up", op.getUp())
       .buffer("out", op.getOutput())
-      .integer("inputs", type.getColumns())
-      .integer("outputs", type.getRows())
+      .sizes(type)
       .integer("activationKind", int64_t(op.getNonlinearity()))
       .part("expert_gated_linear_" + formatOf(op.getGate()));
 }

@@ -45,16 +45,6 @@ int64_t scratchBytes(const StepPlan &plan) {
   return layout::alignUp(bytes);
 }
 
-/// A row reads all of a slot, but of a stack of experts only its own.
-static int64_t bytesOfOneRow(rt::PartAttr part, rt::WeightOp slot) {
-  auto bytes = static_cast<int64_t>(slot.getBytes());
-  if (slot.getShape().size() != 3 || !part.getArgs().get("top")) {
-    return bytes;
-  }
-  return bytes / integerArgument(part, "experts") *
-         integerArgument(part, "top");
-}
-
 /// Bytes of weights that one row must read. An embedding reads one row of its
 /// table; that is nothing.
 static int64_t weightBytesOf(rt::LaunchOp launch, SymbolTable &symbols) {
@@ -64,8 +54,9 @@ static int64_t weightBytesOf(rt::LaunchOp launch, SymbolTable &symbols) {
       continue;
     }
     for (FlatSymbolRefAttr slot : weightSlotsOf(part)) {
-      bytes +=
-          bytesOfOneRow(part, symbols.lookup<rt::WeightOp>(slot.getAttr()));
+      auto weight = symbols.lookup<rt::WeightOp>(slot.getAttr());
+      bytes += static_cast<int64_t>(weight.getBytes()) / weight.getMatrices() *
+               weight.matricesOfRow(part);
     }
   }
   return bytes;
@@ -164,26 +155,27 @@ static void addCacheGroups(ModuleOp module, manifest::Manifest &manifest) {
   }
 }
 
-/// Matrices of a row by the name of the stack.
-static llvm::StringMap<int64_t> matricesPerRow(const StepPlan &plan) {
+/// Matrices of a row by the name of the slot.
+static llvm::StringMap<int64_t> matricesPerRow(const StepPlan &plan,
+                                               SymbolTable &symbols) {
   llvm::StringMap<int64_t> result;
   for (const PlannedLaunch &planned : plan.launches()) {
     rt::LaunchOp op = planned.op;
     for (auto part : op.getParts().getAsRange<rt::PartAttr>()) {
-      if (!part.getArgs().get("top")) {
-        continue;
-      }
       for (FlatSymbolRefAttr slot : weightSlotsOf(part)) {
-        result[slot.getValue()] = integerArgument(part, "top");
+        result[slot.getValue()] =
+            symbols.lookup<rt::WeightOp>(slot.getAttr()).matricesOfRow(part);
       }
     }
   }
   return result;
 }
 
-static void addWeights(const StepPlan &plan, const WeightPlacement &placement,
+static void addWeights(ModuleOp module, const StepPlan &plan,
+                       const WeightPlacement &placement,
                        manifest::Manifest &manifest) {
-  llvm::StringMap<int64_t> perRow = matricesPerRow(plan);
+  SymbolTable symbols(module);
+  llvm::StringMap<int64_t> perRow = matricesPerRow(plan, symbols);
   for (const PlacedWeight &weight : placement.inFileOrder()) {
     rt::WeightOp slot = weight.slot;
     manifest::WeightEntry &entry = *manifest.mutable_weights()->add_entries();
@@ -191,10 +183,9 @@ static void addWeights(const StepPlan &plan, const WeightPlacement &placement,
     entry.set_layer(weight.layer);
     entry.set_format(slot.getFormat().str());
     ArrayRef<int64_t> shape = slot.getShape();
-    bool stack = shape.size() == 3;
-    entry.set_rows(stack ? shape[0] * shape[1] : shape.front());
-    if (stack) {
-      entry.set_matrices(shape.front());
+    entry.set_rows(slot.isStack() ? shape[0] * shape[1] : shape.front());
+    if (slot.isStack()) {
+      entry.set_matrices(slot.getMatrices());
       entry.set_matrices_per_row(perRow.lookup(slot.getSymName()));
     }
     entry.set_columns(shape.size() == 1 ? 1 : shape.back());
@@ -211,7 +202,7 @@ void fillManifest(ModuleOp module, const StepPlan &plan,
   addProgram(module, plan, manifest);
   addBuffers(module, manifest);
   addCacheGroups(module, manifest);
-  addWeights(plan, placement, manifest);
+  addWeights(module, plan, placement, manifest);
   manifest.set_scratch_bytes(scratchBytes(plan));
 }
 

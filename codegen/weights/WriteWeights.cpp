@@ -46,8 +46,7 @@ FailureOr<std::vector<WeightJob>> planWeights(ModuleOp module,
   for (const PlacedWeight &weight : placement.inFileOrder()) {
     rt::WeightOp slot = weight.slot;
     // The matrices of a stack follow each other.
-    int64_t matrices =
-        slot.getShape().size() == 3 ? slot.getShape().front() : 1;
+    int64_t matrices = slot.getMatrices();
     int64_t end = weight.offset;
     for (int64_t matrix = 0; matrix < matrices; ++matrix) {
       FailureOr<WeightExpression> expression = readWeightExpression(

@@ -60,6 +60,19 @@ bool isExpertField(ExpertRule rule, std::string_view name) {
   return std::ranges::find(fieldsOf(rule), name) != fieldsOf(rule).end();
 }
 
+/// n where every n-th layer has experts.
+static int64_t everyNth(Reader &reader, std::string_view field) {
+  int64_t n = reader.count(field, 1);
+  if (n == 0) {
+    reader.fail(absl::InvalidArgumentError(
+        strCat("'", field,
+               "' of config.json is 0; every n-th layer has experts, and n is "
+               "at least 1")));
+    return 1;
+  }
+  return n;
+}
+
 static void readMixtral(Reader &reader, ModelConfig &model) {
   ExpertsConfig &experts = model.experts;
   experts.count = reader.count("num_local_experts", 8);
@@ -88,13 +101,7 @@ static void readQwen(Reader &reader, bool shared, ModelConfig &model) {
           "'shared_expert_intermediate_size' of config.json is 0"));
     }
   }
-  int64_t step = reader.count("decoder_sparse_step", 1);
-  if (step == 0) {
-    reader.fail(absl::InvalidArgumentError(
-        "'decoder_sparse_step' of config.json is 0; every n-th layer has "
-        "experts, and n is at least 1"));
-    step = 1;
-  }
+  int64_t step = everyNth(reader, "decoder_sparse_step");
   for (size_t i = 0; i < model.layers.size(); ++i) {
     model.layers[i].experts = (static_cast<int64_t>(i) + 1) % step == 0;
   }
@@ -172,13 +179,7 @@ static void readDeepSeek(Reader &reader, bool third, ModelConfig &model) {
   experts.scale = reader.number("routed_scaling_factor", third ? 2.5 : 1.0);
   readDeepSeekMethod(reader, third, experts);
   int64_t dense = reader.count("first_k_dense_replace", third ? 3 : 0);
-  int64_t step = reader.count("moe_layer_freq", 1);
-  if (step == 0) {
-    reader.fail(absl::InvalidArgumentError(
-        "'moe_layer_freq' of config.json is 0; every n-th layer has experts, "
-        "and n is at least 1"));
-    step = 1;
-  }
+  int64_t step = everyNth(reader, "moe_layer_freq");
   for (int64_t i = 0; i < static_cast<int64_t>(model.layers.size()); ++i) {
     model.layers[i].experts = i >= dense && i % step == 0;
   }

@@ -1,5 +1,6 @@
 // Verifiers of the frame of a model: parameters, cache groups, layers.
 
+#include "ir/lm/TensorName.h"
 #include "ir/lm/Verify.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -23,21 +24,12 @@ NumberFormat ParamOp::formatOf(int64_t layer) {
   return *symbolizeNumberFormat(formatWord(*this, layer));
 }
 
-static constexpr StringLiteral kExpertPlace = "{expert}";
-
 bool ParamOp::hasTensorPerMatrix() {
   return getSource().contains(kExpertPlace);
 }
 
 std::string ParamOp::tensorName(int64_t layer, int64_t matrix) {
-  std::string name = getSource().str();
-  for (auto [place, number] : {std::pair(StringRef("{}"), layer),
-                               std::pair(StringRef(kExpertPlace), matrix)}) {
-    if (size_t at = name.find(place); at != std::string::npos) {
-      name.replace(at, place.size(), std::to_string(number));
-    }
-  }
-  return name;
+  return lm::tensorName(getSource(), layer, matrix);
 }
 
 LogicalResult ParamOp::verify() {
@@ -74,7 +66,7 @@ LogicalResult ParamOp::verify() {
                            << kNoFormat;
   }
   // C3
-  if (getSource().contains("{}") != layers.has_value()) {
+  if (getSource().contains(kLayerPlace) != layers.has_value()) {
     return complain(*this) << "@" << getSymName() << " has source \""
                            << getSource() << "\"; {} stands for the layer "
                            << "and belongs exactly where layers are given";

@@ -46,7 +46,7 @@ struct ExpertStacks {
   const Weight &up;
   const Weight &down;
 };
-/// lm.experts, row by row.
+/// lm.experts, by way of the grouped form.
 Rows experts(Nonlinearity kind, const Rows &x, const Rows &routes,
              const ExpertStacks &stacks);
 

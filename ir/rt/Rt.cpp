@@ -64,6 +64,11 @@ LogicalResult BufferOp::verify() {
   return success();
 }
 
+int64_t WeightOp::matricesOfRow(PartAttr part) {
+  auto top = part.getArgs().getAs<IntegerAttr>("top");
+  return isStack() && top ? top.getInt() : getMatrices();
+}
+
 LogicalResult WeightOp::verify() {
   Block &block = getBody().front();
   auto pack = dyn_cast<PackOp>(block.getTerminator());

@@ -59,6 +59,13 @@ def Rt_WeightOp : Rt_Op<"weight", [Symbol, IsolatedFromAbove, SingleBlock]> {
     $sym_name custom<Keyword>($format) $shape `bytes` $bytes `layers` $layers attr-dict-with-keyword $body
   }];
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    bool isStack() { return getShape().size() == 3; }
+    /// Matrices of a stack; a matrix or vector counts as one.
+    int64_t getMatrices() { return isStack() ? getShape().front() : 1; }
+    /// How many of them one row of `part` meets: of experts, its own.
+    int64_t matricesOfRow(PartAttr part);
+  }];
 }
 
 def Rt_PackOp : Rt_Op<"pack", [Terminator]> {

@@ -16,13 +16,13 @@ namespace quire::cli {
 /// status ends the process quietly with 0: it has what it wanted.
 absl::Status writeOutput(std::string_view text);
 
-/// "-" reads stdin.
-absl::StatusOr<std::string> readInput(const std::string &path);
 /// Where stderr may go on in the last line of what stdout got (both are one
 /// file, or a pipe leads to the terminal), starts a new line. The output itself
 /// stays as it is.
 void separateStderrFromOutput();
 
+/// "-" reads stdin.
+absl::StatusOr<std::string> readInput(const std::string &path);
 absl::StatusOr<std::string> readStdin();
 
 /// One line of stdin without its end; nullopt at the end of input, or when a

@@ -83,11 +83,15 @@ void ModelOptions::addTo(Arguments &arguments) {
                      "switch an optional pass off");
 }
 
+absl::Status checkModelGiven(const std::string &model) {
+  return model.empty()
+             ? usageError("MODEL is empty; give an engine directory, a Hugging "
+                          "Face directory or a .gguf file")
+             : absl::OkStatus();
+}
+
 absl::Status ModelOptions::check() const {
-  if (model.empty()) {
-    return usageError("MODEL is empty; give an engine directory, a Hugging "
-                      "Face directory or a .gguf file");
-  }
+  QUIRE_RETURN_IF_ERROR(checkModelGiven(model));
   struct Field {
     const char *name;
     int64_t value;

@@ -33,6 +33,9 @@ struct ModelOptions {
   absl::Status check() const;
 };
 
+/// Refuses an empty MODEL.
+absl::Status checkModelGiven(const std::string &model);
+
 /// The engine's directory: MODEL itself, or a cached one. `replace`: compile
 /// anew.
 absl::StatusOr<std::string> engineDirectoryFor(const ModelOptions &options,

@@ -8,6 +8,7 @@
 #include "tools/cli/Commands.h"
 #include "tools/cli/Files.h"
 #include "tools/cli/JsonOutput.h"
+#include "tools/cli/ModelOptions.h"
 #include "tools/cli/Report.h"
 #include "tools/cli/TextOfModel.h"
 
@@ -55,10 +56,7 @@ absl::StatusOr<TokenizeOptions> parse(int argc, char **argv) {
                  "control tokens written out in the text are plain text");
   arguments.flag("--json", options.json, "print JSON");
   QUIRE_RETURN_IF_ERROR(arguments.parse(argc, argv));
-  if (options.model.empty()) {
-    return usageError("MODEL is empty; give an engine directory, a Hugging "
-                      "Face directory or a .gguf file");
-  }
+  QUIRE_RETURN_IF_ERROR(checkModelGiven(options.model));
   options.hasText = arguments.given("TEXT");
   options.hasDecode = arguments.given("--decode");
   int sources = options.hasText + options.hasDecode + !options.file.empty() +

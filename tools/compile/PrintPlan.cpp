@@ -38,15 +38,12 @@ struct RowCost {
 static void addSlot(rt::PartAttr part, rt::WeightOp slot, RowCost &cost) {
   ArrayRef<int64_t> shape = slot.getShape();
   int64_t layers = std::max<int64_t>(1, slot.getLayers().size());
-  int64_t bytes = slot.getBytes() * layers;
-  int64_t values = ShapedType::getNumElements(shape) * layers;
-  if (auto top = part.getArgs().getAs<IntegerAttr>("top");
-      top && shape.size() == 3) {
-    bytes = bytes / shape.front() * top.getInt();
-    values = values / shape.front() * top.getInt();
+  int64_t matrices = layers * slot.matricesOfRow(part);
+  cost.bytes += int64_t(slot.getBytes()) / slot.getMatrices() * matrices;
+  if (shape.size() > 1) {
+    cost.multiplyAdds +=
+        ShapedType::getNumElements(shape) / slot.getMatrices() * matrices;
   }
-  cost.bytes += bytes;
-  cost.multiplyAdds += shape.size() > 1 ? values : 0;
 }
 
 static RowCost rowCost(ModuleOp module) {

@@ -4,6 +4,7 @@
 #include "frontends/huggingface/ExpertFields.h"
 
 #include "frontends/huggingface/Config.h"
+#include "tests/frontends/huggingface/SmallConfig.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -16,21 +17,9 @@ using nlohmann::json;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-json configOf(const char *className, json fields) {
-  json config = {{"architectures", {className}},
-                 {"vocab_size", 512},
-                 {"hidden_size", 64},
-                 {"intermediate_size", 96},
-                 {"num_hidden_layers", 4},
-                 {"num_attention_heads", 4},
-                 {"num_key_value_heads", 2},
-                 {"max_position_embeddings", 256}};
-  config.update(fields);
-  return config;
-}
-
 ModelConfig read(const char *className, json fields) {
-  auto model = readHuggingFaceConfig(configOf(className, std::move(fields)));
+  fields.emplace("num_key_value_heads", 2);
+  auto model = readHuggingFaceConfig(test::smallConfig(className, fields));
   EXPECT_TRUE(model.ok()) << model.status();
   return model.ok() ? *model : ModelConfig();
 }

@@ -4,6 +4,7 @@
 #include "frontends/huggingface/LatentFields.h"
 
 #include "frontends/huggingface/Config.h"
+#include "tests/frontends/huggingface/SmallConfig.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -17,17 +18,9 @@ using nlohmann::json;
 using testing::HasSubstr;
 
 absl::StatusOr<ModelConfig> tryRead(const char *className, json fields) {
-  json config = {{"architectures", {className}},
-                 {"vocab_size", 512},
-                 {"hidden_size", 64},
-                 {"intermediate_size", 96},
-                 {"num_hidden_layers", 4},
-                 {"num_attention_heads", 4},
-                 {"num_key_value_heads", 4},
-                 {"num_experts_per_tok", 2},
-                 {"max_position_embeddings", 256}};
-  config.update(fields);
-  return readHuggingFaceConfig(config);
+  fields.emplace("num_key_value_heads", 4);
+  fields.emplace("num_experts_per_tok", 2);
+  return readHuggingFaceConfig(test::smallConfig(className, fields));
 }
 
 ModelConfig read(const char *className, json fields) {

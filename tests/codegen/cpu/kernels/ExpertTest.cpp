@@ -352,11 +352,7 @@ TEST_P(ExpertProducts, PairsHaveTheBitsOfPlainProducts) {
 INSTANTIATE_TEST_SUITE_P(All, ExpertProducts,
                          testing::Combine(testing::ValuesIn(testedLevels()),
                                           testing::ValuesIn(weightFormats())),
-                         [](const auto &info) {
-                           return std::get<0>(info.param) + "_" +
-                                  std::string(numberFormatName(
-                                      std::get<1>(info.param)));
-                         });
+                         [](const auto &info) { return caseName(info.param); });
 
 } // namespace
 } // namespace quire::test

@@ -119,6 +119,11 @@ std::vector<std::string> testedLevels() {
   return levels;
 }
 
+std::string caseName(const std::tuple<std::string, NumberFormat> &param) {
+  return std::get<0>(param) + "_" +
+         std::string(numberFormatName(std::get<1>(param)));
+}
+
 const std::vector<NumberFormat> &weightFormats() {
   static const std::vector<NumberFormat> formats = {
       NumberFormat::F32,     NumberFormat::F16,     NumberFormat::BF16,

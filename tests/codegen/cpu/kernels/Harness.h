@@ -12,6 +12,7 @@
 #include <new>
 #include <random>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace quire::test {
@@ -68,14 +69,17 @@ struct RowsStep {
 };
 
 /// Runs all tiles of a kernel, last one first to show that order is free.
-void runKernel(const std::string &level, const std::string &kernel, const void *args,
-               int64_t scratchBytes);
+void runKernel(const std::string &level, const std::string &kernel,
+               const void *args, int64_t scratchBytes);
 
 /// The levels this machine can run.
 std::vector<std::string> testedLevels();
 
 /// All formats that products read.
 const std::vector<NumberFormat> &weightFormats();
+
+/// "avx2_q4_k": what a test of a level and a format is called.
+std::string caseName(const std::tuple<std::string, NumberFormat> &param);
 
 /// x as the activation format of `weight` keeps it, in the kernel's layout,
 /// and the numbers that it stands for.

@@ -207,11 +207,7 @@ TEST_P(LinearTest, EmbeddingGivesBackTheFilesValues) {
 INSTANTIATE_TEST_SUITE_P(Kernels, LinearTest,
                          testing::Combine(testing::ValuesIn(testedLevels()),
                                           testing::ValuesIn(weightFormats())),
-                         [](const auto &info) {
-                           return std::get<0>(info.param) + "_" +
-                                  std::string(numberFormatName(
-                                      std::get<1>(info.param)));
-                         });
+                         [](const auto &info) { return caseName(info.param); });
 
 } // namespace
 } // namespace quire::test
