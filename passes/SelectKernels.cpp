@@ -73,6 +73,11 @@ struct SelectKernels : impl::SelectKernelsBase<SelectKernels> {
 
   void runOnOperation() override {
     MachineProfile machine{readGbps, int8Gops, f32Gops};
+    std::string rates = llvm::formatv(
+        "machine: read {0:F0} GB/s, multiply-adds {1:F0} (int8) and {2:F0} "
+        "(f32) x 10^9/s",
+        readGbps, int8Gops, f32Gops);
+    explain(getOperation(), getArgument(), rates);
     getOperation().walk([&](Operation *op) {
       bool model = isa_and_nonnull<lm::LmDialect>(op->getDialect());
       bool frame = isa<lm::ParamOp, lm::CacheGroupOp, lm::LayersOp>(op);

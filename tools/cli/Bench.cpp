@@ -259,7 +259,7 @@ absl::Status benchCommand(int argc, char **argv) {
   options.model.maxBatch = std::max(options.model.maxBatch, largest);
   QUIRE_ASSIGN_OR_RETURN(std::unique_ptr<Engine> engine,
                          openEngine(options.model));
-  MachineRoof machine = measureRoof(engine->workers().workers());
+  MachineRoof machine = measureRoof(engine->workers().workers(), kCarefulRoof);
   Bench bench(std::move(options), *engine, machine);
   return bench.run();
 }

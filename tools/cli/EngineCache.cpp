@@ -11,13 +11,10 @@
 #include "tools/cli/Compiler.h"
 #include "tools/cli/Interrupt.h"
 #include "tools/cli/Report.h"
+#include "tools/machine/CacheDirectory.h"
+#include "tools/machine/FileLock.h"
 
-#include <cerrno>
-#include <cstdlib>
-#include <cstring>
-#include <fcntl.h>
 #include <filesystem>
-#include <sys/file.h>
 #include <thread>
 #include <unistd.h>
 
@@ -26,68 +23,6 @@ namespace fs = std::filesystem;
 namespace quire::cli {
 
 namespace {
-
-absl::StatusOr<fs::path> cacheDirectory() {
-  const char *xdg = std::getenv("XDG_CACHE_HOME");
-  const char *home = std::getenv("HOME");
-  fs::path base;
-  if (xdg && *xdg == '/') {
-    base = xdg;
-  } else if (home && *home) {
-    base = fs::path(home) / ".cache";
-  } else {
-    return absl::FailedPreconditionError(
-        "there is no place for the engine cache: set XDG_CACHE_HOME or HOME, "
-        "or compile with quire compile");
-  }
-  fs::path directory = base / "quire";
-  std::error_code error;
-  fs::create_directories(directory, error);
-  if (error) {
-    return absl::UnavailableError(
-        strCat("cannot create the cache directory ", directory.string(), ": ",
-               error.message(), "; set XDG_CACHE_HOME to one that works"));
-  }
-  return directory;
-}
-
-/// Held while an engine is compiled; given back when the process ends, however
-/// it ends.
-class FileLock {
-public:
-  static absl::StatusOr<FileLock> take(const fs::path &path) {
-    FileLock lock;
-    lock.file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-    if (lock.file < 0) {
-      return absl::UnavailableError(
-          strCat("cannot write ", path.string(), ": ", std::strerror(errno)));
-    }
-    if (::flock(lock.file, LOCK_EX | LOCK_NB) == 0) {
-      return lock;
-    }
-    note("another process is compiling this model; waiting for it");
-    while (::flock(lock.file, LOCK_EX) != 0) {
-      if (errno != EINTR) {
-        return absl::UnavailableError(
-            strCat("cannot lock ", path.string(), ": ", std::strerror(errno)));
-      }
-      if (interrupted()) {
-        return interruptedError();
-      }
-    }
-    return lock;
-  }
-  FileLock(FileLock &&other) noexcept : file(std::exchange(other.file, -1)) {}
-  ~FileLock() {
-    if (file >= 0) {
-      ::close(file);
-    }
-  }
-
-private:
-  FileLock() = default;
-  int file = -1;
-};
 
 /// The compiler as it is now: its version, and which build of it.
 std::string compilerStamp() {
@@ -101,8 +36,18 @@ std::string compilerStamp() {
 }
 
 /// What of the machine decides how a model is compiled.
-std::string machineStamp() {
-  return strCat(bestIsaOfCpu(), " ", std::thread::hardware_concurrency());
+std::string machineStamp(const MachineChoice &machine) {
+  return strCat(bestIsaOfCpu(), " ", std::thread::hardware_concurrency(), " ",
+                machine.name);
+}
+
+/// Said and asked while another process compiles the model.
+absl::Status whileWaiting(bool &said) {
+  if (!said) {
+    note("another process is compiling this model; waiting for it");
+    said = true;
+  }
+  return interrupted() ? interruptedError() : absl::OkStatus();
 }
 
 std::string stemOf(const std::string &model) {
@@ -120,7 +65,8 @@ std::string stemOf(const std::string &model) {
 
 } // namespace
 
-absl::StatusOr<std::string> cacheKey(const CacheRequest &request) {
+absl::StatusOr<std::string> cacheKey(const CacheRequest &request,
+                                     const MachineChoice &machine) {
   QUIRE_ASSIGN_OR_RETURN(std::vector<std::string> files,
                          checkpointFiles(request.model));
   constexpr int64_t kHeaderBytes = 1 << 18;
@@ -133,27 +79,32 @@ absl::StatusOr<std::string> cacheKey(const CacheRequest &request) {
   for (const std::string &option : request.options) {
     strAppend(text, option, "\n");
   }
-  strAppend(text, machineStamp(), "\n", compilerStamp());
+  strAppend(text, machineStamp(machine), "\n", compilerStamp());
   return absl::StrFormat("%016x", contentHash(std::as_bytes(std::span(text))));
 }
 
 absl::StatusOr<std::string> cachedEngine(const CacheRequest &request) {
-  QUIRE_ASSIGN_OR_RETURN(std::string key, cacheKey(request));
+  QUIRE_ASSIGN_OR_RETURN(MachineChoice machine, chooseMachineProfile(""));
+  QUIRE_ASSIGN_OR_RETURN(std::string key, cacheKey(request, machine));
   QUIRE_ASSIGN_OR_RETURN(fs::path cache, cacheDirectory());
   fs::path engine = cache / strCat(stemOf(request.model), "-", key);
   if (!request.replace && EngineDirectory::looksLikeEngine(engine.string())) {
     return engine.string();
   }
+  bool said = false;
   QUIRE_ASSIGN_OR_RETURN(FileLock lock,
-                         FileLock::take(strCat(engine.string(), ".lock")));
+                         FileLock::take(strCat(engine.string(), ".lock"),
+                                        [&] { return whileWaiting(said); }));
   if (!request.replace && EngineDirectory::looksLikeEngine(engine.string())) {
     return engine.string();
   }
   QUIRE_RETURN_IF_ERROR(findCompiler().status());
   note(strCat("compiling ", printable(request.model), " into the cache, ",
               engine.string()));
-  std::vector<std::string> arguments{request.model, "-o", engine.string(),
-                                     "--force"};
+  std::vector<std::string> arguments{
+      request.model,       "-o",
+      engine.string(),     "--force",
+      "--machine-profile", machine.rates ? machine.path : machine.name};
   if (!::isatty(STDERR_FILENO)) {
     arguments.push_back("--quiet");
   }

@@ -5,7 +5,7 @@
 #define QUIRE_TOOLS_CLI_STEPCOST_H
 
 #include "runtime/engine/manifest.pb.h"
-#include "tools/cli/MachineRoof.h"
+#include "tools/machine/MachineRoof.h"
 
 #include <cstdint>
 

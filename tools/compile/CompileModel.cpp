@@ -10,6 +10,7 @@
 #include "tools/compile/ModelText.h"
 #include "tools/compile/PrintPlan.h"
 #include "tools/compile/Progress.h"
+#include "tools/machine/MachineProfileFile.h"
 
 #include "ir/lm/Lm.h"
 #include "ir/rt/Rt.h"
@@ -53,8 +54,8 @@ std::string printModule(ModuleOp module) {
 
 class Compilation {
 public:
-  explicit Compilation(const CompileOptions &options)
-      : options(options), progress(!options.quiet) {
+  Compilation(const CompileOptions &options, const MachineChoice &machine)
+      : options(options), machine(machine), progress(!options.quiet) {
     context.loadDialect<lm::LmDialect, rt::RtDialect, func::FuncDialect>();
     context.getDiagEngine().registerHandler(printDiagnostic);
   }
@@ -111,7 +112,13 @@ private:
   }
 
   LogicalResult lower() {
-    return runPipeline(*model.module, options.pipeline,
+    PipelineOptions pipeline = options.pipeline;
+    if (machine.rates) {
+      pipeline.readGbps = machine.rates->readGbps;
+      pipeline.int8Gops = machine.rates->int8Gops;
+      pipeline.f32Gops = machine.rates->f32Gops;
+    }
+    return runPipeline(*model.module, pipeline,
                        [&](ModuleOp module, const Phase &phase,
                            std::string_view pass, double seconds) {
                          if (!pass.empty()) {
@@ -151,7 +158,7 @@ private:
 
   void describe(manifest::Manifest &manifest, const ModelText &text) {
     manifest.set_compiler_version(kCompilerVersion);
-    manifest.set_machine_profile("default");
+    manifest.set_machine_profile(machine.name);
     const ModelConfig &config = model.config;
     manifest::Model &info = *manifest.mutable_model();
     info.set_name(config.name);
@@ -222,6 +229,7 @@ private:
   }
 
   const CompileOptions &options;
+  const MachineChoice &machine;
   Progress progress;
   MLIRContext context;
   std::unique_ptr<Checkpoint> checkpoint;
@@ -234,7 +242,13 @@ private:
 
 int compileModel(const CompileOptions &options) {
   catchInterrupts();
-  Compilation compilation(options);
+  auto machine = chooseMachineProfile(options.machineProfile);
+  if (!machine.ok()) {
+    std::cerr << "quire: error: "
+              << oneLine(std::string(machine.status().message())) << "\n";
+    return 1;
+  }
+  Compilation compilation(options, *machine);
   if (failed(compilation.run())) {
     return interrupted() ? 130 : 1;
   }

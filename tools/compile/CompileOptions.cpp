@@ -43,6 +43,9 @@ void describe(CLI::App &app, CompileOptions &options, FixedOptions &fixed,
   // An empty group keeps out of --help what this build has no choice of.
   app.add_option("--tp", fixed.ranks)->group("");
   app.add_option("--isa", fixed.isa, "portable, avx2 or avx512");
+  app.add_option("--machine-profile", options.machineProfile,
+                 "JSON file of rates to predict times with, or \"default\" "
+                 "(default: this machine's, measured once)");
   app.add_flag("--no-weights", options.noWeights,
                "from a config.json alone: IR, plan and memory");
   app.add_option("--mla", fixed.mla)->group("");

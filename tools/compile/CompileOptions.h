@@ -17,6 +17,7 @@ struct CompileOptions {
   PipelineOptions pipeline;
   int64_t maxContext = 0; // 0: the model's own
   std::vector<std::string> isas;
+  std::string machineProfile; // chooseMachineProfile's wish
   bool noWeights = false;
   bool explain = false;
   bool force = false;

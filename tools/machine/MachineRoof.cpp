@@ -1,14 +1,15 @@
-#include "tools/cli/MachineRoof.h"
+#include "tools/machine/MachineRoof.h"
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <new>
 #include <thread>
 #include <vector>
 
-namespace quire::cli {
+namespace quire {
 
 namespace {
 
@@ -56,20 +57,20 @@ uint64_t sumOf(const uint64_t *data, int64_t count) {
   return total;
 }
 
-/// Bytes per second; the best of several passes over far more memory than any
-/// cache holds.
-double measureRead(int threads) {
-  constexpr int64_t kBytes = int64_t{512} << 20;
-  constexpr int kPasses = 5;
-  int64_t words = kBytes / int64_t{sizeof(uint64_t)};
+/// Bytes per second; the best of several passes.
+double measureRead(int threads, const RoofEffort &effort) {
+  int64_t words = effort.readBytes / int64_t{sizeof(uint64_t)};
   int64_t share = words / threads;
-  std::unique_ptr<uint64_t[]> data(new uint64_t[words]);
+  std::unique_ptr<uint64_t[]> data(new (std::nothrow) uint64_t[words]);
+  if (!data) {
+    return 0; // no memory to read, no rate
+  }
   auto part = [&](int thread) { return data.get() + thread * share; };
   timeTogether(threads, [&](int thread) {
     std::fill_n(part(thread), share, uint64_t(thread + 1));
   });
   double best = 0;
-  for (int pass = 0; pass < kPasses; ++pass) {
+  for (int pass = 0; pass < effort.readPasses; ++pass) {
     double seconds = timeTogether(
         threads, [&](int thread) { sink += sumOf(part(thread), share); });
     best = std::max(best, static_cast<double>(share * threads) *
@@ -79,14 +80,13 @@ double measureRead(int threads) {
 }
 
 /// Operations per second of all threads, the best of several goes.
-double measureOps(int threads, const RoofKernel &kernel) {
-  constexpr double kSeconds = 0.05;
+double measureOps(int threads, const RoofKernel &kernel, double goSeconds) {
   constexpr int kGoes = 3;
   int64_t rounds = 1 << 16;
   double seconds = 0;
   // Long enough to be timed and to leave the frequency ramp behind.
   while ((seconds = timeTogether(1, [&](int) { sink += kernel.run(rounds); })) <
-         kSeconds) {
+         goSeconds) {
     rounds *= 2;
   }
   double best = 0;
@@ -100,15 +100,15 @@ double measureOps(int threads, const RoofKernel &kernel) {
 
 } // namespace
 
-MachineRoof measureRoof(int threads) {
+MachineRoof measureRoof(int threads, const RoofEffort &effort) {
   RoofKernel int8 = int8RoofKernel();
   RoofKernel f32 = f32RoofKernel();
   return {.threads = threads,
-          .readBytesPerSecond = measureRead(threads),
-          .int8OpsPerSecond = measureOps(threads, int8),
-          .f32OpsPerSecond = measureOps(threads, f32),
+          .readBytesPerSecond = measureRead(threads, effort),
+          .int8OpsPerSecond = measureOps(threads, int8, effort.goSeconds),
+          .f32OpsPerSecond = measureOps(threads, f32, effort.goSeconds),
           .int8Kernel = int8.name,
           .f32Kernel = f32.name};
 }
 
-} // namespace quire::cli
+} // namespace quire

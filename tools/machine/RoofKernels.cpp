@@ -2,13 +2,13 @@
 // accumulators in registers to hide the latency of one (4 to 5 cycles, two
 // units), and touches no memory.
 
-#include "tools/cli/MachineRoof.h"
+#include "tools/machine/MachineRoof.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
-namespace quire::cli {
+namespace quire {
 
 namespace {
 
@@ -141,4 +141,4 @@ RoofKernel f32RoofKernel() {
   return {"portable", 64 * 2, f32Portable};
 }
 
-} // namespace quire::cli
+} // namespace quire

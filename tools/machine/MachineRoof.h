@@ -4,13 +4,13 @@
 // with VNNI, AVX2, portable C++), so that the figure does not depend on how
 // this program was compiled.
 
-#ifndef QUIRE_TOOLS_CLI_MACHINEROOF_H
-#define QUIRE_TOOLS_CLI_MACHINEROOF_H
+#ifndef QUIRE_TOOLS_MACHINE_MACHINEROOF_H
+#define QUIRE_TOOLS_MACHINE_MACHINEROOF_H
 
 #include <cstdint>
 #include <string>
 
-namespace quire::cli {
+namespace quire {
 
 struct MachineRoof {
   int threads = 0;
@@ -21,8 +21,18 @@ struct MachineRoof {
   std::string f32Kernel;
 };
 
-/// Takes about a second. `threads` as the engine uses.
-MachineRoof measureRoof(int threads);
+/// How much time a measurement may take.
+struct RoofEffort {
+  int64_t readBytes; // far more than any cache holds
+  int readPasses;
+  double goSeconds; // of each of three goes of a register kernel
+};
+inline constexpr RoofEffort kCarefulRoof = {int64_t{512} << 20, 5, 0.05};
+inline constexpr RoofEffort kQuickRoof = {int64_t{256} << 20, 4, 0.01};
+
+/// About a second, or a quarter of one when quick. `threads` as the engine
+/// uses.
+MachineRoof measureRoof(int threads, const RoofEffort &effort);
 
 // The register kernels: `rounds` rounds of multiply-adds on one thread. The
 // result only keeps the work from being optimised away.
@@ -34,6 +44,6 @@ struct RoofKernel {
 RoofKernel int8RoofKernel();
 RoofKernel f32RoofKernel();
 
-} // namespace quire::cli
+} // namespace quire
 
 #endif
