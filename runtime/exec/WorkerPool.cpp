@@ -15,33 +15,32 @@ namespace {
 
 constexpr int kMaxWorkers = 1024;
 
-int64_t nowNanoseconds() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
+// Room for some steps of a large model before a track must grow.
+constexpr size_t kExpectedSamples = 1 << 16;
 
-/// Records one worker's part of a launch when profiles are on.
-class SampleScope {
+// How a step is watched: not at all, or on each worker's track. An object of
+// these types spans one launch or barrier.
+struct NotRecorded {
+  explicit NotRecorded(QuireWorker &) {}
+  void ran(int64_t) {}
+  void launched(int32_t, const QuireLayer *) {}
+  void missed() {}
+  void waited() {}
+};
+class Recorded {
 public:
-  SampleScope(bool on, std::mutex &mutex, std::vector<LaunchSample> &out,
-              int32_t launch, int32_t worker)
-      : on(on), mutex(mutex), out(out),
-        sample{launch, worker, 0, on ? nowNanoseconds() : 0, 0} {}
-  ~SampleScope() {
-    if (on) {
-      sample.endNanoseconds = nowNanoseconds();
-      std::lock_guard lock(mutex);
-      out.push_back(sample);
-    }
+  explicit Recorded(QuireWorker &worker) : track(worker.track) {}
+  void ran(int64_t count) { tiles += count; }
+  void launched(int32_t launch, const QuireLayer *layer) {
+    track.addLaunch(launch, layer ? layer->index : -1, tiles);
   }
-  void addTiles(int64_t tiles) { sample.tiles += tiles; }
+  /// The launch was over when this worker came by.
+  void missed() { track.mark(); }
+  void waited() { track.addWait(); }
 
 private:
-  bool on;
-  std::mutex &mutex;
-  std::vector<LaunchSample> &out;
-  LaunchSample sample;
+  WorkerTrack &track;
+  int64_t tiles = 0;
 };
 
 } // namespace
@@ -111,22 +110,41 @@ uint64_t WorkerPool::publish(QuireStepFn function, const QuireStep *step,
   return version + 2;
 }
 
+template <typename Recorder> const QuireWorkerApi &WorkerPool::together() {
+  static constexpr QuireWorkerApi kApi = {launch<Recorder>, barrier<Recorder>};
+  return kApi;
+}
+
+template <typename Recorder> const QuireWorkerApi &WorkerPool::alone() {
+  static constexpr QuireWorkerApi kApi = {launchAlone<Recorder>, barrierAlone};
+  return kApi;
+}
+
 void WorkerPool::run(QuireStepFn function, const QuireStep *step) {
   QuireWorker &self = *team[0];
-  if (team.size() == 1) {
-    static constexpr QuireWorkerApi kApi = {launchAlone, barrierAlone};
-    function(step, &kApi, &self);
-    return;
+  bool recorded = recording.load(std::memory_order_relaxed);
+  int64_t begin = 0;
+  if (recorded) {
+    self.track.mark();
+    begin = steadyNanoseconds();
   }
-  static constexpr QuireWorkerApi kApi = {launch, barrier};
-  publish(function, step, self.nextLaunch);
-  self.firstUnseen = self.nextLaunch;
-  function(step, &kApi, &self);
-  barrier(&self);
+  if (team.size() == 1) {
+    function(step, recorded ? &alone<Recorded>() : &alone<NotRecorded>(),
+             &self);
+  } else {
+    publish(function, step, self.nextLaunch);
+    self.firstUnseen = self.nextLaunch;
+    function(step, recorded ? &together<Recorded>() : &together<NotRecorded>(),
+             &self);
+    recorded ? barrier<Recorded>(&self) : barrier<NotRecorded>(&self);
+  }
+  if (recorded) {
+    steps.push_back({step->batch->rows, step->batch->logitRows, begin,
+                     steadyNanoseconds()});
+  }
 }
 
 void WorkerPool::loop(QuireWorker &worker) {
-  static constexpr QuireWorkerApi kApi = {launch, barrier};
   std::chrono::microseconds spin(options.spinMicroseconds);
   uint64_t seen = 0;
   while (true) {
@@ -147,7 +165,13 @@ void WorkerPool::loop(QuireWorker &worker) {
     }
     if (function) {
       worker.nextLaunch = worker.firstUnseen = first;
-      function(step, &kApi, &worker);
+      bool recorded = recording.load(std::memory_order_relaxed);
+      if (recorded) {
+        worker.track.mark();
+      }
+      function(step,
+               recorded ? &together<Recorded>() : &together<NotRecorded>(),
+               &worker);
     }
     worker.finishedVersion.exchange(version, std::memory_order_seq_cst);
     workerIdle.wakeAll();
@@ -168,24 +192,26 @@ void WorkerPool::quiesce() {
   }
 }
 
+template <typename Recorder>
 void WorkerPool::launchAlone(QuireWorker *worker, int32_t launch,
                              QuireTileCountFn count, QuireTileFn tile,
                              const QuireStep *step, const QuireLayer *layer) {
-  WorkerPool &pool = *worker->pool;
-  SampleScope sample(pool.recording.load(std::memory_order_relaxed),
-                     pool.samplesMutex, pool.samples, launch, 0);
+  Recorder recorder(*worker);
   int64_t tiles = count(step, layer);
   for (int64_t i = 0; i < tiles; ++i) {
     tile(step, layer, i, worker->scratch);
   }
-  sample.addTiles(tiles);
+  recorder.ran(tiles);
+  recorder.launched(launch, layer);
 }
 
+template <typename Recorder>
 void WorkerPool::launch(QuireWorker *worker, int32_t launch,
                         QuireTileCountFn count, QuireTileFn tile,
                         const QuireStep *step, const QuireLayer *layer) {
   WorkerPool &pool = *worker->pool;
   LaunchRing &ring = *pool.ring;
+  Recorder recorder(*worker);
   uint64_t number = worker->nextLaunch++;
   LaunchRing::State state = ring.state(number);
   if (state == LaunchRing::State::NotOpen) {
@@ -206,10 +232,9 @@ void WorkerPool::launch(QuireWorker *worker, int32_t launch,
   }
   uint64_t units = 0;
   if (state == LaunchRing::State::Over || !ring.units(number, units)) {
+    recorder.missed();
     return;
   }
-  SampleScope sample(pool.recording.load(std::memory_order_relaxed),
-                     pool.samplesMutex, pool.samples, launch, worker->index);
   ring.prefetch(number + 1, worker->index);
   int shares = pool.workers();
   for (int i = 0; i < shares; ++i) {
@@ -225,16 +250,18 @@ void WorkerPool::launch(QuireWorker *worker, int32_t launch,
       for (int64_t i = begin; i < end; ++i) {
         tile(step, layer, i, worker->scratch);
       }
-      sample.addTiles(end - begin);
+      recorder.ran(end - begin);
       if (ring.finish(number)) {
+        recorder.launched(launch, layer);
         pool.launchOver.wakeAll();
         return; // nothing is left to take either
       }
     }
   }
+  recorder.launched(launch, layer);
 }
 
-void WorkerPool::barrier(QuireWorker *worker) {
+template <typename Recorder> void WorkerPool::barrier(QuireWorker *worker) {
   WorkerPool &pool = *worker->pool;
   std::chrono::microseconds spin(pool.options.spinMicroseconds);
   for (; worker->firstUnseen != worker->nextLaunch; ++worker->firstUnseen) {
@@ -245,13 +272,30 @@ void WorkerPool::barrier(QuireWorker *worker) {
       });
     }
   }
+  Recorder(*worker).waited();
 }
 
 void WorkerPool::barrierAlone(QuireWorker *) {}
 
-std::vector<LaunchSample> WorkerPool::takeSamples() {
-  std::lock_guard lock(samplesMutex);
-  return std::exchange(samples, {});
+void WorkerPool::startRecording() {
+  quiesce();
+  steps.clear();
+  for (auto &worker : team) {
+    worker->track.take();
+    worker->track.reserve(kExpectedSamples);
+  }
+  recording = true;
+}
+
+StepRecord WorkerPool::stopRecording() {
+  recording = false;
+  // A late worker still writes its track.
+  quiesce();
+  StepRecord record{std::exchange(steps, {}), {}};
+  for (auto &worker : team) {
+    record.workers.push_back(worker->track.take());
+  }
+  return record;
 }
 
 void WorkerPool::addTo(Ledger &ledger) const {

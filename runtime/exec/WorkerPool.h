@@ -17,10 +17,10 @@
 #include "runtime/engine/Memory.h"
 #include "runtime/engine/StepAbi.h"
 #include "runtime/exec/LaunchRing.h"
+#include "runtime/exec/StepRecord.h"
 #include "runtime/exec/Waiting.h"
 
 #include <memory>
-#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -31,15 +31,6 @@ struct WorkerPoolOptions {
   bool pin = false;
   int64_t scratchBytes = 0; // per worker
   int64_t spinMicroseconds = 30;
-};
-
-/// One worker's part of one launch, for profiles.
-struct LaunchSample {
-  int32_t launch; // its number in the manifest
-  int32_t worker;
-  int64_t tiles;            // that this worker ran
-  int64_t beginNanoseconds; // steady clock
-  int64_t endNanoseconds;
 };
 
 class WorkerPool {
@@ -57,9 +48,11 @@ public:
   /// Waits until no worker is inside a step function.
   void quiesce();
 
-  /// Switches the recording of samples on or off; takes what was recorded.
-  void recordSamples(bool on) { recording = on; }
-  std::vector<LaunchSample> takeSamples();
+  /// Starts to record what the workers do (StepRecord.h). Off, it costs
+  /// nothing: steps then run through other entry points.
+  void startRecording();
+  /// Ends it; what was recorded.
+  StepRecord stopRecording();
 
   void addTo(Ledger &ledger) const;
 
@@ -76,13 +69,18 @@ private:
   void loop(QuireWorker &worker);
   uint64_t publish(QuireStepFn function, const QuireStep *step,
                    uint64_t firstLaunch);
+  // What step functions call, with and without recording.
+  template <typename Recorder> static const QuireWorkerApi &together();
+  template <typename Recorder> static const QuireWorkerApi &alone();
+  template <typename Recorder>
   static void launch(QuireWorker *worker, int32_t launch,
                      QuireTileCountFn count, QuireTileFn tile,
                      const QuireStep *step, const QuireLayer *layer);
+  template <typename Recorder>
   static void launchAlone(QuireWorker *worker, int32_t launch,
                           QuireTileCountFn count, QuireTileFn tile,
                           const QuireStep *step, const QuireLayer *layer);
-  static void barrier(QuireWorker *worker);
+  template <typename Recorder> static void barrier(QuireWorker *worker);
   static void barrierAlone(QuireWorker *worker);
 
   WorkerPoolOptions options;
@@ -97,8 +95,7 @@ private:
   WakeEvent workerIdle;
   std::atomic<bool> stopping{false};
   std::atomic<bool> recording{false};
-  std::mutex samplesMutex;
-  std::vector<LaunchSample> samples;
+  std::vector<StepSample> steps;
 };
 
 } // namespace quire
@@ -111,6 +108,7 @@ struct alignas(64) QuireWorker {
   uint64_t nextLaunch = 0;  // the number of the next launch it meets
   uint64_t firstUnseen = 0; // first launch not known to be over
   std::atomic<uint64_t> finishedVersion{0}; // of the descriptor
+  quire::WorkerTrack track;
 };
 
 #endif

@@ -3,13 +3,14 @@
 #include "absl/strings/str_format.h"
 #include "frontends/formats/StrCat.h"
 #include "runtime/engine/StatusMacros.h"
-#include "tools/cli/BenchRuns.h"
+#include "tools/cli/BenchOptions.h"
 #include "tools/cli/Commands.h"
 #include "tools/cli/Files.h"
 #include "tools/cli/JsonOutput.h"
-#include "tools/cli/ModelOptions.h"
+#include "tools/cli/ProfileReport.h"
 #include "tools/cli/Report.h"
 #include "tools/cli/StepCost.h"
+#include "tools/cli/TraceFile.h"
 
 #include "nlohmann/json.hpp"
 
@@ -20,58 +21,6 @@ namespace quire::cli {
 using nlohmann::ordered_json;
 
 namespace {
-
-struct BenchOptions {
-  ModelOptions model;
-  int64_t prompt = 512;
-  int64_t generate = 128;
-  int64_t repeat = 5;
-  std::string batchText = "1,2,4,8,16,32";
-  std::string depthText = "0,4096";
-  std::vector<int64_t> batches;
-  std::vector<int64_t> depths;
-  bool depthsGiven = false;
-  bool json = false;
-};
-
-absl::StatusOr<BenchOptions> parse(int argc, char **argv) {
-  BenchOptions options;
-  Arguments arguments("quire bench",
-                      "Measures speed beside the machine's ceilings.");
-  options.model.addTo(arguments);
-  arguments.option("--prompt", options.prompt,
-                   "tokens of the prefill (default 512, 0: none)");
-  arguments.option("--generate", options.generate,
-                   "tokens of each decode (default 128, 0: none)");
-  arguments.option("--batch", options.batchText,
-                   "sequences together (default 1,2,4,8,16,32)");
-  arguments.option("--depth", options.depthText,
-                   "tokens in the cache before (default 0,4096; batches above "
-                   "1 then at 0 only)");
-  arguments.option("--repeat", options.repeat, "(default 5)");
-  arguments.flag("--json", options.json, "print JSON, one row a line");
-  QUIRE_RETURN_IF_ERROR(arguments.parse(argc, argv));
-  QUIRE_RETURN_IF_ERROR(
-      parseNumbers("--batch", options.batchText, options.batches));
-  QUIRE_RETURN_IF_ERROR(
-      parseNumbers("--depth", options.depthText, options.depths));
-  options.depthsGiven = arguments.given("--depth");
-  auto bad = [](const std::vector<int64_t> &values, int64_t low, int64_t high) {
-    return std::any_of(values.begin(), values.end(), [&](int64_t value) {
-      return value < low || value > high;
-    });
-  };
-  if (bad(options.batches, 1, 4096) || bad(options.depths, 0, 1 << 24) ||
-      bad({options.repeat}, 1, 10000) ||
-      bad({options.prompt, options.generate}, 0, 1 << 24)) {
-    return usageError(
-        "--batch wants numbers from 1 to 4096, --repeat from 1 to "
-        "10000, --depth, --prompt and --generate from 0 to "
-        "16777216");
-  }
-  QUIRE_RETURN_IF_ERROR(options.model.check());
-  return options;
-}
 
 /// One line of the result.
 struct Row {
@@ -86,14 +35,18 @@ struct Row {
 
 class Bench {
 public:
-  Bench(BenchOptions options, Engine &engine, MachineRoof machine)
-      : options(std::move(options)), engine(engine), machine(machine) {}
+  Bench(BenchOptions options, Engine &engine, MachineRoof machine,
+        TraceFile *trace)
+      : options(std::move(options)), engine(engine), machine(machine),
+        trace(trace) {}
 
   absl::Status run() {
     QUIRE_RETURN_IF_ERROR(printHeader());
     // Maps the weights in and wakes the workers; not timed.
     QUIRE_RETURN_IF_ERROR(
-        decodeRates(engine, {.generate = clipped(8, 16)}, 1).status());
+
+        decodeRates(engine, {.generate = clipped(8, 16)}, 1, [](bool) {
+        }).status());
     for (int64_t depth : options.depths) {
       if (options.prompt > 0) {
         QUIRE_RETURN_IF_ERROR(prefill(depth));
@@ -128,8 +81,9 @@ private:
                   engine.contextLimit()));
       return absl::OkStatus();
     }
-    QUIRE_ASSIGN_OR_RETURN(std::vector<double> rates,
-                           prefillRates(engine, prompt, depth, options.repeat));
+    QUIRE_ASSIGN_OR_RETURN(
+        std::vector<double> rates,
+        prefillRates(engine, prompt, depth, options.repeat, watcher()));
     return print({.kind = "prefill",
                   .prompt = prompt,
                   .depth = depth,
@@ -157,8 +111,9 @@ private:
                   engine.contextLimit()));
       return absl::OkStatus();
     }
-    QUIRE_ASSIGN_OR_RETURN(std::vector<double> rates,
-                           decodeRates(engine, shape, options.repeat));
+    QUIRE_ASSIGN_OR_RETURN(
+        std::vector<double> rates,
+        decodeRates(engine, shape, options.repeat, watcher()));
     // On average half of what is generated stands in the cache, too.
     return print({.kind = batch == 1 ? "decode" : "batch-decode",
                   .prompt = 0,
@@ -170,6 +125,38 @@ private:
                             .sequences = batch,
                             .depth = depth + shape.generate / 2},
                   .tokensPerStep = batch});
+  }
+
+  /// Records the timed stretches where a profile is wanted.
+  StretchWatcher watcher() {
+    if (!options.profile) {
+      return [](bool) {};
+    }
+    return [this](bool begins) {
+      if (begins) {
+        engine.workers().startRecording();
+      } else {
+        stretches.push_back(engine.workers().stopRecording());
+      }
+    };
+  }
+
+  /// The profile of the row whose stretches were recorded last.
+  StepProfile takeProfile(const Row &row) {
+    constexpr int64_t kTracedSteps = 16; // of a row: enough to look at
+    int64_t left = kTracedSteps;
+    for (const StepRecord &record : stretches) {
+      if (trace) {
+        trace->add(record, titleOf(row), left);
+      }
+      left -= static_cast<int64_t>(record.steps.size());
+    }
+    return profileOf(std::exchange(stretches, {}));
+  }
+
+  static std::string titleOf(const Row &row) {
+    return strCat(row.kind, " at depth ", row.depth,
+                  row.batch > 1 ? strCat(", ", row.batch, " sequences") : "");
   }
 
   ordered_json ceilings() const {
@@ -205,52 +192,48 @@ private:
     Roof roof = roofOf(cost, machine);
     double share =
         roof.seconds * median / static_cast<double>(row.tokensPerStep);
+    const manifest::Manifest &manifest = engine.engineDirectory()->manifest();
     if (options.json) {
-      return writeJsonLine({{"kind", row.kind},
-                            {"prompt", row.prompt},
-                            {"depth", row.depth},
-                            {"batch", row.batch},
-                            {"tokens_per_second",
-                             {{"median", median},
-                              {"min", row.rates.front()},
-                              {"max", row.rates.back()}}},
-                            {"bytes_per_step", cost.bytes},
-                            {"share_of_roof", share},
-                            {"roof", roof.name},
-                            {"ceilings", ceilings()}});
+      ordered_json json = {{"kind", row.kind},
+                           {"prompt", row.prompt},
+                           {"depth", row.depth},
+                           {"batch", row.batch},
+                           {"tokens_per_second",
+                            {{"median", median},
+                             {"min", row.rates.front()},
+                             {"max", row.rates.back()}}},
+                           {"bytes_per_step", cost.bytes},
+                           {"share_of_roof", share},
+                           {"roof", roof.name},
+                           {"ceilings", ceilings()}};
+      if (options.profile) {
+        json["profile"] = profileJson(takeProfile(row), manifest);
+      }
+      return writeJsonLine(json);
     }
-    return writeOutput(absl::StrFormat(
+    QUIRE_RETURN_IF_ERROR(writeOutput(absl::StrFormat(
         "%-13s %6d %6d %6d %12.2f %12.2f %12.2f %14d  %.1f %% (%s)\n", row.kind,
         row.prompt, row.depth, row.batch, median, row.rates.front(),
-        row.rates.back(), cost.bytes, share * 100, roof.name));
+        row.rates.back(), cost.bytes, share * 100, roof.name)));
+    return options.profile ? printProfile(row) : absl::OkStatus();
+  }
+
+  absl::Status printProfile(const Row &row) {
+    return writeOutput(profileText(takeProfile(row), titleOf(row),
+                                   engine.engineDirectory()->manifest()));
   }
 
   BenchOptions options;
   Engine &engine;
   MachineRoof machine;
+  TraceFile *trace; // null: none is wanted
+  std::vector<StepRecord> stretches;
 };
-
-/// Enough cache for the largest group of sequences that will be asked for.
-int64_t cacheTokensFor(const BenchOptions &options) {
-  constexpr int64_t kPageSlack = 256; // the last page of each may be empty
-  int64_t most = 0;
-  for (int64_t depth : options.depths) {
-    most = std::max(most, depth + options.prompt + 1 + kPageSlack);
-    for (int64_t batch : options.batches) {
-      if (batch == 1 || depth == 0 || options.depthsGiven) {
-        DecodeShape shape{batch, depth, options.generate};
-        most = std::max(most, batch * (decodePositions(shape, options.repeat) +
-                                       kPageSlack));
-      }
-    }
-  }
-  return most;
-}
 
 } // namespace
 
 absl::Status benchCommand(int argc, char **argv) {
-  QUIRE_ASSIGN_OR_RETURN(BenchOptions options, parse(argc, argv));
+  QUIRE_ASSIGN_OR_RETURN(BenchOptions options, parseBenchOptions(argc, argv));
   if (options.model.cacheTokens == 0) {
     options.model.cacheTokens = cacheTokensFor(options);
   }
@@ -259,9 +242,16 @@ absl::Status benchCommand(int argc, char **argv) {
   options.model.maxBatch = std::max(options.model.maxBatch, largest);
   QUIRE_ASSIGN_OR_RETURN(std::unique_ptr<Engine> engine,
                          openEngine(options.model));
+  std::unique_ptr<TraceFile> trace;
+  if (!options.trace.empty()) {
+    QUIRE_ASSIGN_OR_RETURN(
+        trace, TraceFile::create(options.trace,
+                                 engine->engineDirectory()->manifest()));
+  }
   MachineRoof machine = measureRoof(engine->workers().workers(), kCarefulRoof);
-  Bench bench(std::move(options), *engine, machine);
-  return bench.run();
+  Bench bench(std::move(options), *engine, machine, trace.get());
+  QUIRE_RETURN_IF_ERROR(bench.run());
+  return trace ? trace->close() : absl::OkStatus();
 }
 
 } // namespace quire::cli

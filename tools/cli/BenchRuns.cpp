@@ -60,8 +60,9 @@ public:
     return absl::OkStatus();
   }
 
-  absl::StatusOr<double> rate(int64_t steps) {
+  absl::StatusOr<double> rate(int64_t steps, const StretchWatcher &watch) {
     int64_t tokens = 0;
+    watch(true);
     Clock::time_point start = Clock::now();
     for (int64_t i = 0; i < steps; ++i) {
       QUIRE_ASSIGN_OR_RETURN(std::vector<Event> events, stepOnce(engine));
@@ -69,7 +70,9 @@ public:
         tokens += event.token.has_value();
       }
     }
-    return static_cast<double>(tokens) / secondsSince(start);
+    double seconds = secondsSince(start);
+    watch(false);
+    return static_cast<double>(tokens) / seconds;
   }
 
 private:
@@ -78,7 +81,8 @@ private:
 };
 
 absl::StatusOr<double> prefillRate(Engine &engine, int64_t prompt,
-                                   int64_t depth, uint64_t seed) {
+                                   int64_t depth, uint64_t seed,
+                                   const StretchWatcher &watch) {
   Request request;
   request.prompt = benchTokens(depth + prompt, engine.vocabulary(), seed);
   request.params.maxTokens = 1;
@@ -87,18 +91,24 @@ absl::StatusOr<double> prefillRate(Engine &engine, int64_t prompt,
   // Steps need not end at `depth`: the clock starts at the first that reaches
   // it, and only rows after that count.
   int64_t counted = depth + prompt;
-  Clock::time_point start = Clock::now();
   bool started = depth == 0;
+  if (started) {
+    watch(true);
+  }
+  Clock::time_point start = Clock::now();
   while (engine.hasWork()) {
     QUIRE_RETURN_IF_ERROR(stepOnce(engine).status());
     int64_t rows = engine.stats().promptRows - before;
     if (!started && rows >= depth && rows < depth + prompt) {
       started = true;
       counted = depth + prompt - rows;
+      watch(true);
       start = Clock::now();
     }
   }
-  return static_cast<double>(counted) / secondsSince(start);
+  double seconds = secondsSince(start);
+  watch(false);
+  return static_cast<double>(counted) / seconds;
 }
 
 } // namespace
@@ -116,11 +126,13 @@ std::vector<int64_t> benchTokens(int64_t count, int64_t vocabulary,
   return tokens;
 }
 
-absl::StatusOr<std::vector<double>>
-prefillRates(Engine &engine, int64_t prompt, int64_t depth, int64_t repeats) {
+absl::StatusOr<std::vector<double>> prefillRates(Engine &engine, int64_t prompt,
+                                                 int64_t depth, int64_t repeats,
+                                                 const StretchWatcher &watch) {
   std::vector<double> rates;
   for (int64_t i = 0; i < repeats; ++i) {
-    QUIRE_ASSIGN_OR_RETURN(double rate, prefillRate(engine, prompt, depth, i));
+    QUIRE_ASSIGN_OR_RETURN(double rate,
+                           prefillRate(engine, prompt, depth, i, watch));
     rates.push_back(rate);
   }
   return rates;
@@ -133,8 +145,10 @@ int64_t decodePositions(const DecodeShape &shape, int64_t repeats) {
   return std::max<int64_t>(1, shape.depth) + ahead + segments * shape.generate;
 }
 
-absl::StatusOr<std::vector<double>>
-decodeRates(Engine &engine, const DecodeShape &shape, int64_t repeats) {
+absl::StatusOr<std::vector<double>> decodeRates(Engine &engine,
+                                                const DecodeShape &shape,
+                                                int64_t repeats,
+                                                const StretchWatcher &watch) {
   std::vector<double> rates;
   bool rolling = shape.depth > kRollingDepth;
   int64_t groups = rolling ? 1 : repeats;
@@ -142,7 +156,7 @@ decodeRates(Engine &engine, const DecodeShape &shape, int64_t repeats) {
     DecodeGroup group(engine);
     QUIRE_RETURN_IF_ERROR(group.start(shape));
     for (int64_t j = 0; j < (rolling ? repeats : 1); ++j) {
-      QUIRE_ASSIGN_OR_RETURN(double rate, group.rate(shape.generate));
+      QUIRE_ASSIGN_OR_RETURN(double rate, group.rate(shape.generate, watch));
       rates.push_back(rate);
     }
   }

@@ -144,24 +144,41 @@ TEST_P(WorkerPoolTest, LaunchesWithoutBarriers) {
   }
 }
 
-TEST_P(WorkerPoolTest, SamplesCoverAllTiles) {
+TEST_P(WorkerPoolTest, TheRecordHasAllTilesAndNoOverlaps) {
   auto pool = makePool(GetParam());
   QuireBatch batch{};
   batch.rows = 9;
   QuireStep step{};
   step.batch = &batch;
-  pool->recordSamples(true);
+  pool->run(freeStep, &step); // not recorded
+  pool->startRecording();
   pool->run(freeStep, &step);
-  pool->quiesce();
+  batch.rows = 2;
+  pool->run(freeStep, &step);
+  StepRecord record = pool->stopRecording();
+  pool->run(freeStep, &step); // nor is this
+
+  ASSERT_EQ(record.steps.size(), 2u);
+  EXPECT_EQ(record.steps[0].rows, 9);
+  EXPECT_EQ(record.steps[1].rows, 2);
+  EXPECT_LE(record.steps[0].end, record.steps[1].begin);
   int64_t tiles = 0;
   std::set<int32_t> launches;
-  for (const LaunchSample &sample : pool->takeSamples()) {
-    tiles += sample.tiles;
-    launches.insert(sample.launch);
-    EXPECT_GE(sample.endNanoseconds, sample.beginNanoseconds);
+  EXPECT_EQ(int(record.workers.size()), pool->workers());
+  for (const std::vector<WorkerSample> &track : record.workers) {
+    int64_t last = 0;
+    for (const WorkerSample &sample : track) {
+      EXPECT_GE(sample.begin, last);
+      EXPECT_GE(sample.end, sample.begin);
+      last = sample.end;
+      EXPECT_TRUE(!sample.waiting || sample.tiles == 0);
+      tiles += sample.tiles;
+      launches.insert(sample.launch);
+    }
   }
-  EXPECT_EQ(tiles, 900);
+  EXPECT_EQ(tiles, 100 * (9 + 2));
   EXPECT_EQ(launches.size(), 100u);
+  EXPECT_TRUE(pool->stopRecording().steps.empty());
 }
 
 INSTANTIATE_TEST_SUITE_P(Workers, WorkerPoolTest, testing::Values(1, 2, 3, 7));
