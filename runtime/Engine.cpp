@@ -79,7 +79,7 @@ absl::StatusOr<RequestId> Engine::submit(Request request) {
   record.choices[0] = std::make_unique<Sequence>(
       *pool, id,
       std::vector<int32_t>(request.prompt.begin(), request.prompt.end()),
-      std::move(request.params), limit);
+      std::move(request.params), limit, materialisedBlock);
   scheduler->add(*record.choices[0]);
   return id;
 }
@@ -139,6 +139,7 @@ absl::Status Engine::runPlan(const SchedulePlan &plan) {
                             .position = static_cast<int32_t>(position),
                             .context = static_cast<int32_t>(position),
                             .role = role,
+                            .form = sequence.formOf(position),
                             .wantsLogits = position + 1 == sequence.length()});
     }
   }

@@ -37,6 +37,9 @@ struct EngineModel {
   ExecutorConfig executor;
   std::vector<CacheGroup> cacheGroups;
   int64_t maxContext = 0;
+  // Prompt tokens that attend on materialised keys come in whole blocks of
+  // this size; 0: none do.
+  int64_t materialisedBlock = 0;
 };
 EngineModel engineModelOf(const EngineDirectory &directory);
 
@@ -85,8 +88,10 @@ struct EngineStats {
 };
 
 struct ScoreOptions {
-  int64_t chunk = 0;          // rows a step; 0: as many as fit
-  int64_t generatedFrom = -1; // rows from here on count as generated; -1: none
+  int64_t chunk = 0; // rows a step; 0: as many as fit
+  // The prompt ends here, rows from here on count as generated; -1: all is
+  // prompt.
+  int64_t generatedFrom = -1;
 };
 /// Receives the logits that follow `position`, valid during the call. An
 /// error ends the scoring and is returned from it.
@@ -161,6 +166,7 @@ private:
   RequestId lastRequest = 0;
   int64_t maxContext = 0;
   int64_t maxBatchTokens = 0;
+  int64_t materialisedBlock = 0;
   int64_t poolTokens = 0; // positions one sequence can have in the cache
   EngineStats counters;
 };

@@ -88,6 +88,7 @@ EngineModel engineModelOf(const EngineDirectory &directory) {
                     .maxLogitRows = manifest.model().max_logit_rows(),
                     .vocabulary = manifest.model().vocabulary()};
   model.maxContext = manifest.model().max_context();
+  model.materialisedBlock = manifest.model().materialised_block();
   for (const manifest::CacheGroup &group : manifest.cache_groups()) {
     model.cacheGroups.push_back({.name = group.name(),
                                  .layers = group.layers(),
@@ -119,6 +120,7 @@ Engine::create(const EngineModel &model, const EngineOptions &options) {
   QUIRE_RETURN_IF_ERROR(checkOptions(options));
   std::unique_ptr<Engine> engine(new Engine);
   engine->maxContext = limited(options.maxContext, model.maxContext);
+  engine->materialisedBlock = model.materialisedBlock;
   engine->maxBatchTokens =
       limited(options.maxBatchTokens, model.executor.maxRows);
   // Each running sequence may want logits in the same step.

@@ -6,7 +6,6 @@
 #include "runtime/engine/StatusMacros.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace quire {
 
@@ -29,10 +28,10 @@ absl::Status Engine::score(std::span<const int64_t> tokens,
   if (options.chunk > 0) {
     chunk = std::min(chunk, options.chunk);
   }
-  int64_t generatedFrom = options.generatedFrom < 0
-                              ? std::numeric_limits<int64_t>::max()
-                              : options.generatedFrom;
-  PageTable pages(*pool);
+  int64_t promptLength = options.generatedFrom < 0
+                             ? count
+                             : std::min(count, options.generatedFrom);
+  PageTable pages(*pool, materialisedTokens(promptLength, materialisedBlock));
   for (int64_t begin = 0; begin < count;) {
     int64_t size = std::min(chunk, count - begin);
     // A small pool with windows may hold fewer rows at once.
@@ -49,8 +48,9 @@ absl::Status Engine::score(std::span<const int64_t> tokens,
       batch->addRow(index, {.token = static_cast<int32_t>(tokens[position]),
                             .position = static_cast<int32_t>(position),
                             .context = static_cast<int32_t>(position),
-                            .role = position < generatedFrom ? kQuirePrompt
-                                                             : kQuireGenerated,
+                            .role = position < promptLength ? kQuirePrompt
+                                                            : kQuireGenerated,
+                            .form = pages.formOf(position),
                             .wantsLogits = true});
     }
     QUIRE_RETURN_IF_ERROR(executor->run(*batch));

@@ -195,8 +195,13 @@ Value *LaunchEmitter::rowCount(Frame &frame, rt::PartAttr part) {
   Value *batch = loadField(builder, pointer, frame.step,
                            offsetof(QuireStep, batch), "batch");
   int64_t rowSet = integerArgument(part, "rowSet");
-  int64_t field = rowSet == cpu::kLogitRows ? offsetof(QuireBatch, logitRows)
-                                            : offsetof(QuireBatch, rows);
+  int64_t field = offsetof(QuireBatch, rows);
+  if (rowSet == cpu::kLogitRows) {
+    field = offsetof(QuireBatch, logitRows);
+  } else if (rowSet == cpu::kLatentRows || rowSet == cpu::kMaterialisedRows) {
+    field = offsetof(QuireBatch, formRows) +
+            (rowSet - cpu::kLatentRows) * int64_t{sizeof(int32_t)};
+  }
   Value *rows = loadField(builder, builder.getInt32Ty(), batch, field, "rows");
   rows = builder.CreateZExt(rows, word);
   return rowSet > cpu::kPairRows

@@ -18,7 +18,8 @@ static int64_t scratchOf(rt::PartAttr part) {
   StringRef family(rt::findKernel(part.getKernel())->name);
   auto number = [&](StringRef name) { return integerArgument(part, name); };
   if (family == "linear" || family == "gated_linear" ||
-      family == "expert_linear" || family == "expert_gated_linear") {
+      family == "expert_linear" || family == "expert_gated_linear" ||
+      family == "head_linear" || family == "head_linear_t") {
     return layout::kLinearScratchBytes;
   }
   if (family == "route") {
@@ -30,6 +31,15 @@ static int64_t scratchOf(rt::PartAttr part) {
   if (family == "attention") {
     return layout::attentionScratchBytes(number("heads"), number("kvHeads"),
                                          number("keyDim"), number("valueDim"));
+  }
+  if (family == "latent_attention") {
+    return layout::latentAttentionScratchBytes(number("latentDim"),
+                                               number("rotaryDim"));
+  }
+  if (family == "materialised_attention") {
+    return layout::materialisedAttentionScratchBytes(
+        number("contentDim"), number("latentDim"), number("rotaryDim"),
+        number("valueDim"));
   }
   return 0;
 }

@@ -135,6 +135,61 @@ static constexpr KernelField kCombine[] = {
     {"top", Integer},        {"features", Integer},
 };
 
+static constexpr KernelField kHeadLinear[] = {
+    {"step", Step},         {"x", Buffer, Read}, {"weight", Weight, Read},
+    {"out", Buffer, Write}, {"heads", Integer},  {"inputs", Integer},
+    {"outputs", Integer},   {"rowSet", Integer},
+};
+
+static constexpr KernelField kLatentAttention[] = {
+    {"step", Step},
+    {"layer", Layer},
+    {"queryLatent", Buffer, Read},
+    {"queryRotary", Buffer, Read},
+    {"out", Buffer, Write},
+    {"group", CacheGroup, Read},
+    {"heads", Integer},
+    {"latentDim", Integer},
+    {"rotaryDim", Integer},
+    {"pageSize", Integer},
+    {"groupLayers", Integer},
+    {"scale", Number},
+    {"rowSet", Integer},
+};
+
+static constexpr KernelField kMaterialisedAttention[] = {
+    {"step", Step},
+    {"layer", Layer},
+    {"queryContent", Buffer, Read},
+    {"queryRotary", Buffer, Read},
+    {"weightKey", Weight, Read},
+    {"weightValue", Weight, Read},
+    {"out", Buffer, Write},
+    {"group", CacheGroup, Read},
+    {"heads", Integer},
+    {"contentDim", Integer},
+    {"latentDim", Integer},
+    {"rotaryDim", Integer},
+    {"valueDim", Integer},
+    {"pageSize", Integer},
+    {"groupLayers", Integer},
+    {"cacheFormat", Integer},
+    {"valueFormat", Integer},
+    {"scale", Number},
+    {"rowSet", Integer},
+};
+
+static constexpr KernelField kSelectForm[] = {
+    {"step", Step},        {"x", Buffer, Read}, {"out", Buffer, Write},
+    {"features", Integer}, {"rowSet", Integer},
+};
+
+static constexpr KernelField kMergeForms[] = {
+    {"step", Step},           {"materialised", Buffer, Read},
+    {"latent", Buffer, Read}, {"out", Buffer, Write},
+    {"features", Integer},
+};
+
 static constexpr KernelField kGather[] = {
     {"step", Step},
     {"x", Buffer, Read},
@@ -167,6 +222,13 @@ static constexpr std::array kKernels = {
     KernelInfo{"expert_linear", true, kExpertLinear},
     KernelInfo{"expert_gated_linear", true, kExpertGatedLinear},
     KernelInfo{"combine", false, kCombine},
+    // A longer name comes before its own beginning.
+    KernelInfo{"head_linear_t", true, kHeadLinear},
+    KernelInfo{"head_linear", true, kHeadLinear},
+    KernelInfo{"latent_attention", true, kLatentAttention},
+    KernelInfo{"materialised_attention", true, kMaterialisedAttention},
+    KernelInfo{"select_form", false, kSelectForm},
+    KernelInfo{"merge_forms", false, kMergeForms},
     KernelInfo{kGeneratedName, true, kFused},
 };
 

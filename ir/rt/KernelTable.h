@@ -35,10 +35,13 @@ constexpr bool writes(Access access) {
   return (static_cast<uint8_t>(access) & 2) != 0;
 }
 
-/// Values of the field "rowSet": every row of the step, those with logits, or
-/// (above kPairRows) as many less kPairRows rows for each row of the step.
+/// Values of the field "rowSet": every row of the step, those with logits,
+/// those of one form of latent attention, or (above kPairRows) as many less
+/// kPairRows rows for each row of the step.
 inline constexpr int64_t kAllRows = 0;
 inline constexpr int64_t kRowsWithLogits = 1;
+inline constexpr int64_t kLatentRows = 2;
+inline constexpr int64_t kMaterialisedRows = 3;
 inline constexpr int64_t kPairRows = 64;
 
 struct KernelField {

@@ -244,15 +244,54 @@ inline constexpr int64_t kAttentionRows = 16;
 /// Dimensions of keys or values that are in scratch at a time.
 inline constexpr int64_t kAttentionPanel = 64;
 
-/// A worker's scratch for an attention kernel: a panel of keys or values;
-/// scores, sums and three statistics of every query of a tile; where the
-/// block's keys and values are.
+/// What attention kernels keep of each query: scores against a block, sums and
+/// three statistics.
+constexpr int64_t queryStateBytes(int64_t queries, int64_t valueDim) {
+  return queries * (kAttentionBlock + alignUp(valueDim, 16)) * 4 +
+         alignUp(queries * 3 * 4);
+}
+
+/// Where a block's keys and values are.
+inline constexpr int64_t kKeyPlacesBytes = kAttentionBlock * 2 * 8;
+
+/// A worker's scratch for an attention kernel: a panel of keys or values,
+/// places and queries.
 constexpr int64_t attentionScratchBytes(int64_t heads, int64_t kvHeads,
                                         int64_t keyDim, int64_t valueDim) {
   const int64_t queries = kAttentionRows * (heads / kvHeads);
-  return kAttentionBlock * kAttentionPanel * 4 +
-         queries * (kAttentionBlock + alignUp(valueDim, 16)) * 4 +
-         alignUp(queries * 3 * 4) + kAttentionBlock * 2 * 8;
+  return kAttentionBlock * kAttentionPanel * 4 + kKeyPlacesBytes +
+         queryStateBytes(queries, valueDim);
+}
+
+/// Heads of one latent attention tile at most: so many share each latent that
+/// is read, and two workers still share a row of 16 heads.
+inline constexpr int64_t kLatentHeads = 8;
+
+/// A worker's scratch for latent attention: the heads' queries, the
+/// places of a block and the next, what is kept of the heads.
+constexpr int64_t latentAttentionScratchBytes(int64_t latentDim,
+                                              int64_t rotaryDim) {
+  return kLatentHeads * (alignUp(latentDim, 32) + alignUp(rotaryDim, 32)) * 4 +
+         2 * kKeyPlacesBytes +
+         queryStateBytes(kLatentHeads, alignUp(latentDim, 32));
+}
+
+/// Rows of one materialised attention tile at most: they share the keys and
+/// values that are raised for them.
+inline constexpr int64_t kMaterialisedTileRows = 512;
+
+/// A worker's scratch for materialised attention: one head's two matrices in
+/// f32, a block's latents, its keys and values in panels, places, queries.
+constexpr int64_t materialisedAttentionScratchBytes(int64_t contentDim,
+                                                    int64_t latentDim,
+                                                    int64_t rotaryDim,
+                                                    int64_t valueDim) {
+  const int64_t raised =
+      alignUp(contentDim, kAttentionPanel) + alignUp(valueDim, kAttentionPanel);
+  const int64_t latents = alignUp(latentDim, kAttentionPanel);
+  return (raised + kAttentionBlock) * latents * 4 +
+         (raised + alignUp(rotaryDim, kAttentionPanel)) * kAttentionBlock * 4 +
+         kKeyPlacesBytes + queryStateBytes(kMaterialisedTileRows, valueDim);
 }
 
 // ---- Cache pages -------------------------------------------------------

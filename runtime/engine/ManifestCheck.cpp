@@ -54,6 +54,8 @@ absl::Status checkModel(const manifest::Model &model) {
       checkRange("model.max_context", model.max_context(), 1, kMaxCount - 1));
   QUIRE_RETURN_IF_ERROR(checkRange("model.max_batch_tokens",
                                    model.max_batch_tokens(), 1, 1 << 24));
+  QUIRE_RETURN_IF_ERROR(checkRange("model.materialised_block",
+                                   model.materialised_block(), 0, 1 << 20));
   return checkRange("model.max_logit_rows", model.max_logit_rows(), 1,
                     model.max_batch_tokens());
 }
@@ -97,6 +99,20 @@ absl::Status checkCacheGroup(const manifest::CacheGroup &group) {
   return absl::OkStatus();
 }
 
+/// A page holds tokens of one form.
+absl::Status checkForms(const manifest::Manifest &manifest) {
+  int64_t block = manifest.model().materialised_block();
+  for (const manifest::CacheGroup &group : manifest.cache_groups()) {
+    if (block % group.page_size() != 0) {
+      return bad(absl::StrCat("cache group '", group.name(), "' has pages of ",
+                              group.page_size(),
+                              " tokens, which do not divide the ", block,
+                              " of model.materialised_block"));
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status checkWeights(const manifest::Weights &weights) {
   QUIRE_RETURN_IF_ERROR(checkFile("the weight file", weights.file()));
   int64_t size = weights.file().bytes();
@@ -127,6 +143,7 @@ absl::Status checkManifest(const manifest::Manifest &manifest) {
   for (const manifest::CacheGroup &group : manifest.cache_groups()) {
     QUIRE_RETURN_IF_ERROR(checkCacheGroup(group));
   }
+  QUIRE_RETURN_IF_ERROR(checkForms(manifest));
   for (const manifest::Buffer &buffer : manifest.buffers()) {
     if (buffer.offset() < 0 || buffer.bytes() < 0 ||
         buffer.offset() > manifest.arena_bytes() ||

@@ -28,16 +28,20 @@ extern "C" {
 /// stand in the pages already when attention runs. Only rows of a draft tree
 /// have ancestors.
 struct QuireBatch {
-  int32_t rows;      // rows in this step, dead ones included
-  int32_t logitRows; // rows whose logits are wanted
-  int32_t sequences; // page-table rows in use
-  int32_t maxPages;  // entries per page-table row
+  int32_t rows;            // rows in this step, dead ones included
+  int32_t logitRows;       // rows whose logits are wanted
+  int32_t sequences;       // page-table rows in use
+  int32_t maxPages;        // entries per page-table row
   const int32_t *token;    // [rows]; dead rows hold 0
   const int32_t *position; // [rows]
   const int32_t *sequence; // [rows] page-table row
   const int32_t *context;  // [rows] committed tokens before this row
   const uint8_t *role;     // [rows] QuireRole
   const int32_t *logitRow; // [logitRows] ascending row numbers
+  // By QuireForm: the rows whose latent attention takes that form. Every row
+  // is in one of the two lists; dead rows are latent.
+  int32_t formRows[2];
+  const int32_t *formRow[2]; // [formRows[form]] ascending row numbers
   // Per cache group g: arrays of arrays, so that groups may differ.
   const int32_t *const *slot;      // [groups][rows] page * pageSize + offset;
                                    // -1: a dead row, nothing is written
@@ -50,21 +54,26 @@ struct QuireBatch {
 
 enum QuireRole : uint8_t { kQuirePrompt = 0, kQuireGenerated = 1 };
 
+/// How a row attends where a model has latent attention: on the latents
+/// themselves, or on keys and values raised from them. It follows from the
+/// row's request alone, so that batching never changes a number.
+enum QuireForm : uint8_t { kQuireLatent = 0, kQuireMaterialised = 1 };
+
 /// Everything a step function may touch.
 struct QuireStep {
   const QuireBatch *batch;
-  const std::byte *weights;  // the mapped weight file
-  std::byte *arena;          // activations, manifest's arena_bytes
-  std::byte *const *caches;  // [groups] first byte of page 0
-  float *logits;             // [logitRows, vocabulary]
+  const std::byte *weights; // the mapped weight file
+  std::byte *arena;         // activations, manifest's arena_bytes
+  std::byte *const *caches; // [groups] first byte of page 0
+  float *logits;            // [logitRows, vocabulary]
 };
 
 /// Where the current layer's weights lie: byte offsets into the weight file,
 /// one per weight slot of the layer's kind, from the generated tables.
 struct QuireLayer {
   const int64_t *weightOffsets;
-  int64_t index;         // the layer's number in the model
-  int64_t indexInGroup;  // the layer's number in its cache group
+  int64_t index;        // the layer's number in the model
+  int64_t indexInGroup; // the layer's number in its cache group
 };
 
 struct QuireWorker; // the runtime's; opaque to generated code
@@ -73,8 +82,8 @@ struct QuireWorker; // the runtime's; opaque to generated code
 /// calling worker's own, manifest's scratch_bytes, 64-byte aligned, contents
 /// undefined on entry.
 typedef int64_t (*QuireTileCountFn)(const QuireStep *, const QuireLayer *);
-typedef void (*QuireTileFn)(const QuireStep *, const QuireLayer *,
-                            int64_t tile, std::byte *scratch);
+typedef void (*QuireTileFn)(const QuireStep *, const QuireLayer *, int64_t tile,
+                            std::byte *scratch);
 
 /// What generated code asks of the runtime.
 struct QuireWorkerApi {
@@ -97,7 +106,7 @@ typedef int32_t (*QuireAbiVersionFn)(void);
 } // extern "C"
 
 namespace quire {
-inline constexpr int32_t kStepAbiVersion = 1;
+inline constexpr int32_t kStepAbiVersion = 2;
 inline constexpr const char kStepSymbol[] = "quire_step";
 inline constexpr const char kAbiVersionSymbol[] = "quire_abi_version";
 } // namespace quire

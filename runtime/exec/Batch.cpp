@@ -17,6 +17,9 @@ void Batch::clear() {
     array->clear();
   }
   roles.clear();
+  for (std::vector<int32_t> &list : formRow) {
+    list.clear();
+  }
   ancestorBegin.assign(1, 0);
   for (size_t g = 0; g < groups.size(); ++g) {
     slots[g].clear();
@@ -39,6 +42,7 @@ void Batch::addRow(int32_t sequence, const BatchRow &row) {
   if (row.wantsLogits) {
     logitRow.push_back(rows());
   }
+  formRow[row.form].push_back(rows());
   tokens.push_back(row.token);
   positions.push_back(row.position);
   sequences.push_back(sequence);
@@ -57,6 +61,7 @@ void Batch::addRow(int32_t sequence, const BatchRow &row) {
 }
 
 void Batch::addDeadRow() {
+  formRow[kQuireLatent].push_back(rows());
   tokens.push_back(0);
   positions.push_back(0);
   sequences.push_back(0);
@@ -86,20 +91,25 @@ const QuireBatch &Batch::view() {
     tablePointers[g] = pageTables[g].data();
     ancestorPointers[g] = ancestors[g].data();
   }
-  flat = {.rows = rows(),
-          .logitRows = logitRows(),
-          .sequences = static_cast<int32_t>(tables.size()),
-          .maxPages = static_cast<int32_t>(maxPages),
-          .token = tokens.data(),
-          .position = positions.data(),
-          .sequence = sequences.data(),
-          .context = contexts.data(),
-          .role = roles.data(),
-          .logitRow = logitRow.data(),
-          .slot = slotPointers.data(),
-          .pageTable = tablePointers.data(),
-          .ancestorBegin = ancestorBegin.data(),
-          .ancestor = ancestorPointers.data()};
+  flat = {
+      .rows = rows(),
+      .logitRows = logitRows(),
+      .sequences = static_cast<int32_t>(tables.size()),
+      .maxPages = static_cast<int32_t>(maxPages),
+      .token = tokens.data(),
+      .position = positions.data(),
+      .sequence = sequences.data(),
+      .context = contexts.data(),
+      .role = roles.data(),
+      .logitRow = logitRow.data(),
+      .formRows = {static_cast<int32_t>(formRow[kQuireLatent].size()),
+                   static_cast<int32_t>(formRow[kQuireMaterialised].size())},
+      .formRow = {formRow[kQuireLatent].data(),
+                  formRow[kQuireMaterialised].data()},
+      .slot = slotPointers.data(),
+      .pageTable = tablePointers.data(),
+      .ancestorBegin = ancestorBegin.data(),
+      .ancestor = ancestorPointers.data()};
   return flat;
 }
 

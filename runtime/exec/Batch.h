@@ -23,6 +23,7 @@ struct BatchRow {
   int32_t position = 0;
   int32_t context = 0;
   QuireRole role = kQuirePrompt;
+  QuireForm form = kQuireLatent;
   bool wantsLogits = false;
   int32_t place = -1;                      // -1: at its position
   std::span<const int32_t> ancestors = {}; // places, in position order
@@ -54,6 +55,7 @@ private:
   std::vector<int32_t> tokens, positions, sequences, contexts, logitRow;
   std::vector<uint8_t> roles;
   std::vector<int32_t> ancestorBegin;
+  std::vector<int32_t> formRow[2]; // by QuireForm
   // By group.
   std::vector<std::vector<int32_t>> slots, pageTables, ancestors;
   std::vector<const int32_t *> slotPointers, tablePointers, ancestorPointers;

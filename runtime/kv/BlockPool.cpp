@@ -62,6 +62,7 @@ BlockPool::create(std::vector<CacheGroup> groups, int64_t tokens) {
     GroupState state;
     state.pagesPerSlab = perSlab;
     state.references.resize(slabCount * perSlab);
+    state.forms.resize(slabCount * perSlab);
     pool->states.push_back(std::move(state));
   }
   QUIRE_ASSIGN_OR_RETURN(

@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "runtime/engine/Ledger.h"
 #include "runtime/engine/Memory.h"
+#include "runtime/engine/StepAbi.h"
 #include "runtime/kv/CacheGroup.h"
 
 #include <memory>
@@ -52,6 +53,14 @@ public:
   void addReference(int group, PageId page);
   void release(int group, PageId page);
   int32_t references(int group, PageId page) const;
+  /// In which form the tokens of a page attend: keys and values of later
+  /// layers depend on it, so a page can only be found again by its own form.
+  void setForm(int group, PageId page, QuireForm form) {
+    states[group].forms[page] = form;
+  }
+  QuireForm formOf(int group, PageId page) const {
+    return states[group].forms[page];
+  }
   /// Copies the bytes of one page over another of the same group.
   void copy(int group, PageId from, PageId to);
 
@@ -79,6 +88,7 @@ private:
     int64_t pagesPerSlab = 0;
     int64_t used = 0;
     std::vector<int32_t> references; // by page number
+    std::vector<QuireForm> forms;    // by page number
     std::vector<PageId> free;        // of slabs this group owns; a stack
   };
 

@@ -4,18 +4,20 @@
 
 namespace quire {
 
-PageTable::PageTable(BlockPool &pool)
-    : pool(&pool), tables(pool.groups().size()), released(tables.size()) {}
+PageTable::PageTable(BlockPool &pool, int64_t materialised)
+    : pool(&pool), materialised(materialised), tables(pool.groups().size()),
+      released(tables.size()) {}
 
 PageTable::PageTable(PageTable &&other) noexcept
-    : pool(other.pool), tables(other.tables.size()),
-      released(other.released.size()) {
+    : pool(other.pool), materialised(other.materialised),
+      tables(other.tables.size()), released(other.released.size()) {
   tables.swap(other.tables);
   released.swap(other.released);
 }
 
 PageTable &PageTable::operator=(PageTable &&other) noexcept {
   std::swap(pool, other.pool);
+  std::swap(materialised, other.materialised);
   tables.swap(other.tables);
   released.swap(other.released);
   return *this;
@@ -32,6 +34,15 @@ size_t PageTable::longest() const {
 bool PageTable::mustCopy(int group, size_t entry) const {
   PageId page = tables[group][entry];
   return page != kNoPage && pool->references(group, page) > 1;
+}
+
+/// A new page for an entry; a page's tokens are of one form.
+PageId PageTable::allocate(int group, size_t entry) {
+  PageId page = pool->allocate(group);
+  int64_t position =
+      static_cast<int64_t>(entry) * pool->groups()[group].pageSize;
+  pool->setForm(group, page, formOf(position));
+  return page;
 }
 
 std::vector<int64_t> PageTable::neededFor(int64_t begin, int64_t end) const {
@@ -60,14 +71,14 @@ bool PageTable::reserve(int64_t begin, int64_t end) {
     for (size_t entry = begin / spec.pageSize;
          entry < std::min(table.size(), want); ++entry) {
       if (mustCopy(g, entry)) {
-        PageId own = pool->allocate(g);
+        PageId own = allocate(g, entry);
         pool->copy(g, table[entry], own);
         pool->release(g, table[entry]);
         table[entry] = own;
       }
     }
     while (table.size() < want) {
-      table.push_back(pool->allocate(g));
+      table.push_back(allocate(g, table.size()));
     }
   }
   return true;
@@ -101,7 +112,7 @@ void PageTable::truncate(int64_t tokens) {
 }
 
 PageTable PageTable::fork() const {
-  PageTable copy(*pool);
+  PageTable copy(*pool, materialised);
   copy.tables = tables;
   copy.released = released;
   for (size_t g = 0; g < tables.size(); ++g) {

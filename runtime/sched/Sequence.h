@@ -22,11 +22,15 @@ enum class SequenceState { Waiting, Running, Finished };
 
 class Sequence {
 public:
+  /// `materialisedBlock` is the model's: whole blocks of the prompt attend on
+  /// materialised keys (0: none do).
   Sequence(BlockPool &pool, RequestId request, std::vector<int32_t> prompt,
-           SamplingParams params, int64_t lengthLimit)
+           SamplingParams params, int64_t lengthLimit,
+           int64_t materialisedBlock = 0)
       : request(request), tokens(std::move(prompt)),
         promptLength(static_cast<int64_t>(tokens.size())),
-        lengthLimit(lengthLimit), params(std::move(params)), pages(pool) {}
+        lengthLimit(lengthLimit), params(std::move(params)),
+        pages(pool, materialisedTokens(promptLength, materialisedBlock)) {}
 
   /// A sibling that continues from the same tokens and shares all pages.
   std::unique_ptr<Sequence> fork(uint32_t siblingChoice) const;
@@ -46,6 +50,9 @@ public:
   QuireRole roleOf(int64_t position) const {
     return position < promptLength ? kQuirePrompt : kQuireGenerated;
   }
+
+  /// Chunks, batches and recomputing keep a row's form, too.
+  QuireForm formOf(int64_t position) const { return pages.formOf(position); }
 
   RequestId request;
   uint32_t choice = 0;

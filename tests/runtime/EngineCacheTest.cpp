@@ -31,7 +31,9 @@ TEST(EngineCacheTest, Kv3PreemptAndResume) {
 
 TEST(EngineCacheTest, ManyRequestsInATinyPool) {
   for (int64_t window : {0, 6}) {
-    ToyModel toy({.window = window});
+    // Prompts of up to 20 tokens: none, one or two blocks.
+    const ToyOptions options = {.window = window, .materialisedBlock = 8};
+    ToyModel toy(options);
     auto engine = makeEngine(toy, {.threads = 1,
                                    .cacheTokens = window == 0 ? 40 : 36,
                                    .maxBatchTokens = 9});
@@ -46,7 +48,7 @@ TEST(EngineCacheTest, ManyRequestsInATinyPool) {
     EXPECT_GE(engine->stats().preemptions, 1);
     EXPECT_EQ(engine->stats().finishedRequests, 30);
     for (const auto &[id, request] : sent) {
-      EXPECT_EQ((results[{id, 0}]), soloResult(request, {.window = window}))
+      EXPECT_EQ((results[{id, 0}]), soloResult(request, options))
           << "request " << id << " window " << window;
     }
   }

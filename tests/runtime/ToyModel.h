@@ -1,8 +1,8 @@
 // A toy model behind the step ABI, for tests of everything around a model. It
 // has two layers. Each row writes to its cache slot and reads every slot it
 // may see, through the page tables; its logits are a hash of all it read, in
-// order: tokens, positions, roles, and the first layer's hashes. A wrong page,
-// a wrong role, a row too many or too few: all change the logits.
+// order: tokens, positions, roles, forms, and the first layer's hashes. A wrong
+// page, role or form, a row too many or too few: all change the logits.
 
 #ifndef QUIRE_TESTS_RUNTIME_TOYMODEL_H
 #define QUIRE_TESTS_RUNTIME_TOYMODEL_H
@@ -10,6 +10,7 @@
 #include "ir/rt/Layout.h"
 #include "runtime/Engine.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -42,7 +43,12 @@ inline int64_t groupOf(const Constants &model, int64_t layer) {
   return std::min(layer, model.groups - 1);
 }
 
-/// The two values (token-or-hash, position * 2 + role) of a layer at a slot.
+/// What a row says of itself beside its token.
+inline uint32_t stampOf(int64_t position, bool generated, bool materialised) {
+  return static_cast<uint32_t>(position * 2 + generated) + (materialised << 20);
+}
+
+/// The two values (token-or-hash, stamp) of a layer at a slot.
 inline float *cell(const QuireStep *step, int64_t layer, int32_t slot,
                    bool value) {
   const Constants &model = constantsOf(step);
@@ -70,10 +76,14 @@ inline void append(const QuireStep *step, const QuireLayer *layer, int64_t row,
     return;
   }
   const float *hidden = reinterpret_cast<const float *>(step->arena);
+  const int32_t *materialised = batch.formRow[kQuireMaterialised];
   *cell(step, layer->index, slot, false) =
       layer->index == 0 ? static_cast<float>(batch.token[row]) : hidden[row];
-  *cell(step, layer->index, slot, true) =
-      static_cast<float>(batch.position[row] * 2 + batch.role[row]);
+  *cell(step, layer->index, slot, true) = static_cast<float>(stampOf(
+      batch.position[row], batch.role[row],
+      std::binary_search(materialised,
+                         materialised + batch.formRows[kQuireMaterialised],
+                         row)));
 }
 
 inline void attend(const QuireStep *step, const QuireLayer *layer, int64_t row,
@@ -152,6 +162,7 @@ struct ToyOptions {
   int64_t maxRows = 64;
   int64_t maxLogitRows = 32;
   int64_t maxContext = 256;
+  int64_t materialisedBlock = 0;
 };
 
 /// The model and its constants; keep it as long as the engine.
@@ -182,6 +193,7 @@ struct ToyModel {
                       .maxLogitRows = options.maxLogitRows,
                       .vocabulary = kVocabulary};
     model.maxContext = options.maxContext;
+    model.materialisedBlock = options.materialisedBlock;
   }
   ToyModel(const ToyModel &) = delete;
 
@@ -191,8 +203,9 @@ struct ToyModel {
 
 /// The same function without any cache: logits after `tokens`.
 inline std::vector<float> denseLogits(const std::vector<int32_t> &tokens,
-                                      int64_t promptLength,
-                                      int64_t window = 0) {
+                                      int64_t promptLength, int64_t window = 0,
+                                      int64_t materialisedBlock = 0) {
+  int64_t materialised = materialisedTokens(promptLength, materialisedBlock);
   int64_t count = static_cast<int64_t>(tokens.size());
   std::vector<float> hidden(tokens.begin(), tokens.end());
   for (int layer = 0; layer < 2; ++layer) {
@@ -203,7 +216,7 @@ inline std::vector<float> denseLogits(const std::vector<int32_t> &tokens,
       int64_t first = span == 0 ? 0 : std::max<int64_t>(0, row - span + 1);
       for (int64_t p = first; p <= row; ++p) {
         hash = mix(hash, static_cast<uint32_t>(hidden[p]));
-        hash = mix(hash, static_cast<uint32_t>(p * 2 + (p >= promptLength)));
+        hash = mix(hash, stampOf(p, p >= promptLength, p < materialised));
       }
       next[row] = static_cast<float>(hash & 0xFFFFFF);
     }

@@ -28,7 +28,8 @@ ordered_json modelJson(const manifest::Model &model) {
           {"kv_heads", model.kv_heads()},
           {"max_context", model.max_context()},
           {"max_batch_tokens", model.max_batch_tokens()},
-          {"max_logit_rows", model.max_logit_rows()}};
+          {"max_logit_rows", model.max_logit_rows()},
+          {"materialised_block", model.materialised_block()}};
 }
 
 ordered_json weightsJson(const manifest::Weights &weights) {

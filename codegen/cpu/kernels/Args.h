@@ -19,8 +19,15 @@
 
 namespace quire::cpu {
 
-/// Which rows a kernel runs over; kPairRows + n: n rows for each of the batch.
-enum RowSet : int64_t { kBatchRows = 0, kLogitRows = 1, kPairRows = 64 };
+/// Which rows a kernel runs over: all, those with logits, those of one form
+/// (QuireForm); kPairRows + n: n rows for each of the batch.
+enum RowSet : int64_t {
+  kBatchRows = 0,
+  kLogitRows = 1,
+  kLatentRows = 2,
+  kMaterialisedRows = 3,
+  kPairRows = 64
+};
 
 /// out[row] = scale * dequantised embedding row of the row's token.
 /// Kernels: embed_<weight format>. The table lies packed as for linear, so
@@ -231,6 +238,94 @@ struct CombineArgs {
   float *out; // [rows, features]
   int64_t experts;
   int64_t top;
+  int64_t features;
+};
+
+/// out[row, h, o] = sum over i of W_h[o, i] * x[row, h, i]: every head has a
+/// matrix of its own, W_h packed as for linear with `outputs` rows of `inputs`.
+/// Kernels: head_linear_<weight format>. In head_linear_t_<weight format> W_h
+/// is packed with `inputs` rows of `outputs`, and
+/// out[row, h, o] = sum over i of W_h[i, o] * x[row, h, i]. Both compute on
+/// f32 weights and activations; nothing is rounded.
+struct HeadLinearArgs {
+  const QuireStep *step;
+  const float *x;          // [rows, heads * inputs]
+  const std::byte *weight; // packed matrices one after the other
+  float *out;              // [rows, heads * outputs]
+  int64_t heads;
+  int64_t inputs;
+  int64_t outputs;
+  int64_t rowSet;
+};
+
+/// Attention whose heads share the latents and rotary keys in the cache. A
+/// position's latent lies where a key would and its rotary key where a value
+/// would (KvPage with one head, keyDim = latentDim, valueDim = rotaryDim).
+/// score = scale * (queryLatent . latent + queryRotary . rotary key);
+/// out = softmax-weighted sum of the latents, blocks as in AttentionArgs.
+/// Buffers hold the rows of rowSet only. Kernels:
+/// latent_attention_<cache format>.
+struct LatentAttentionArgs {
+  const QuireStep *step;
+  const QuireLayer *layer;
+  const float *queryLatent; // [rows, heads * latentDim]
+  const float *queryRotary; // [rows, heads * rotaryDim]
+  float *out;               // [rows, heads * latentDim]
+  int64_t group;
+  int64_t heads;
+  int64_t latentDim;
+  int64_t rotaryDim;
+  int64_t pageSize;
+  int64_t groupLayers;
+  double scale;
+  int64_t rowSet; // kBatchRows, kLatentRows or kMaterialisedRows
+};
+
+/// The same attention on keys and values that are raised from the latents of
+/// the same cache, block by block, in f32: head h's key is
+/// (weightKey_h latent) ++ rotary key, its value weightValue_h latent.
+/// weightKey holds heads matrices of contentDim rows, weightValue of valueDim
+/// rows, all of latentDim inputs. Kernels:
+/// materialised_attention_<format of weightKey>.
+enum CacheFormat : int64_t { kCacheF32 = 0, kCacheF16 = 1, kCacheBF16 = 2 };
+struct MaterialisedAttentionArgs {
+  const QuireStep *step;
+  const QuireLayer *layer;
+  const float *queryContent; // [rows, heads * contentDim]
+  const float *queryRotary;  // [rows, heads * rotaryDim]
+  const std::byte *weightKey;
+  const std::byte *weightValue;
+  float *out; // [rows, heads * valueDim]
+  int64_t group;
+  int64_t heads;
+  int64_t contentDim;
+  int64_t latentDim;
+  int64_t rotaryDim;
+  int64_t valueDim;
+  int64_t pageSize;
+  int64_t groupLayers;
+  int64_t cacheFormat; // CacheFormat
+  int64_t valueFormat; // NumberFormat of weightValue
+  double scale;
+  int64_t rowSet; // kBatchRows, kLatentRows or kMaterialisedRows
+};
+
+/// out[i] = x[the i-th row of the form], rowSet being kLatentRows or
+/// kMaterialisedRows. Kernel: select_form.
+struct SelectFormArgs {
+  const QuireStep *step;
+  const float *x; // [batch rows, features]
+  float *out;     // [rows, features]
+  int64_t features;
+  int64_t rowSet;
+};
+
+/// The rows of both forms in the batch's order. Kernel: merge_forms.
+struct MergeFormsArgs {
+  const QuireStep *step;
+  const float *materialised; // [materialised rows, features]
+  const float *latent;       // [latent rows, features]
+  float *out;                // [batch rows, features]
   int64_t features;
 };
 

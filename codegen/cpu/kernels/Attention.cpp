@@ -15,6 +15,19 @@
 
 namespace QUIRE_KERNEL_NAMESPACE {
 
+/// The parts of attentionScratchBytes.
+struct AttentionScratch {
+  float *panel; // [64][64]: keys, then values
+  KeyPlaces *places;
+  QueryState queries;
+
+  QUIRE_INLINE AttentionScratch(const AttentionArgs &args, std::byte *scratch)
+      : panel(reinterpret_cast<float *>(scratch)),
+        places(reinterpret_cast<KeyPlaces *>(panel + kPanel * kKeys)),
+        queries(layout::kAttentionRows * (args.heads / args.kvHeads),
+                args.valueDim, reinterpret_cast<std::byte *>(places + 1)) {}
+};
+
 template <class Cache> struct Attention {
   /// Few rows are decoded, a tile each; many are mostly prompt chunks.
   static QUIRE_INLINE int64_t rowsPerTile(int64_t rows) {
@@ -31,47 +44,25 @@ template <class Cache> struct Attention {
     const int64_t rows = args.step->batch->rows;
     const int64_t step = rowsPerTile(rows);
     const int64_t begin = tile / args.kvHeads * step;
-    attendRows(args, {begin, minimum(rows - begin, step)}, tile % args.kvHeads,
+    attendRows(args, begin, minimum(rows, begin + step), tile % args.kvHeads,
                scratch);
   }
 
   static QUIRE_NOINLINE void attendRows(const AttentionArgs &args,
-                                        const RowRun &rows, int64_t head,
-                                        std::byte *scratch) {
+                                        int64_t begin, int64_t end,
+                                        int64_t head, std::byte *scratch) {
     const AttentionScratch space(args, scratch);
-    const int64_t end = rows.first + rows.count;
-    for (int64_t row = rows.first; row < end;) {
-      const RowRun run = runAt(args, row, end);
-      if (args.step->batch->slot[args.group][row] < 0) {
-        clear(args, row, head);
+    const RowMap rows(*args.step->batch, kBatchRows);
+    for (int64_t row = begin; row < end;) {
+      const RowRun run = runAt(args, rows, row, end);
+      if (isDead(args, row)) {
+        const int64_t group = args.heads / args.kvHeads;
+        clearOut(outOf(args, row, head, 0), group * args.valueDim);
       } else {
         attend(args, run, head, space);
       }
       row += run.count;
     }
-  }
-
-  /// A row whose keys, its own included, stand where the page table says.
-  static QUIRE_INLINE bool isPlain(const AttentionArgs &args, int64_t row) {
-    const QuireBatch &batch = *args.step->batch;
-    return batch.slot[args.group][row] >= 0 &&
-           batch.context[row] == batch.position[row] &&
-           batch.slot[args.group][row] ==
-               tableSlot(args, row, batch.position[row]);
-  }
-
-  static QUIRE_INLINE RowRun runAt(const AttentionArgs &args, int64_t row,
-                                   int64_t end) {
-    const QuireBatch &batch = *args.step->batch;
-    int64_t next = row + 1;
-    if (next < end && isPlain(args, row)) {
-      while (next < end && batch.sequence[next] == batch.sequence[row] &&
-             batch.position[next] == batch.position[next - 1] + 1 &&
-             isPlain(args, next)) {
-        ++next;
-      }
-    }
-    return {row, next - row};
   }
 
   /// The first position that a row sees.
@@ -86,29 +77,12 @@ template <class Cache> struct Attention {
     return args.out + (row * args.heads + head * group + query) * args.valueDim;
   }
 
-  /// Dead rows get zeros, so that nothing undefined travels on.
-  static QUIRE_INLINE void clear(const AttentionArgs &args, int64_t row,
-                                 int64_t head) {
-    for (int64_t q = 0; q < args.heads / args.kvHeads; ++q) {
-      float *out = outOf(args, row, head, q);
-      for (int64_t d = 0; d < args.valueDim; d += kLanes) {
-        storePart(out + d, F32x16{}, args.valueDim - d);
-      }
-    }
-  }
-
   static QUIRE_INLINE void attend(const AttentionArgs &args, const RowRun &run,
                                   int64_t head, const AttentionScratch &space) {
     const int64_t group = args.heads / args.kvHeads;
     const int64_t firstPosition = args.step->batch->position[run.first];
     const int64_t lastPosition = firstPosition + run.count - 1;
-    for (int64_t q = 0; q < run.count * group; ++q) {
-      space.highest[q] = -__builtin_inff();
-      space.total[q] = 0.0f;
-      for (int64_t d = 0; d < space.wide; d += kLanes) {
-        storeAligned(space.sums + q * space.wide + d, F32x16{});
-      }
-    }
+    space.queries.start(run.count * group);
     const int64_t begin = lowest(args, firstPosition);
     for (int64_t base = begin / kKeys * kKeys; base <= lastPosition;
          base += kKeys) {
@@ -118,13 +92,8 @@ template <class Cache> struct Attention {
                   space);
     }
     for (int64_t q = 0; q < run.count * group; ++q) {
-      const F32x16 inverse = splat(1.0f / space.total[q]);
-      const float *sums = space.sums + q * space.wide;
-      float *out = outOf(args, run.first + q / group, head, q % group);
-      for (int64_t d = 0; d < args.valueDim; d += kLanes) {
-        storePart(out + d, loadAligned<F32x16>(sums + d) * inverse,
-                  args.valueDim - d);
-      }
+      space.queries.finish(q, args.valueDim,
+                           outOf(args, run.first + q / group, head, q % group));
     }
   }
 
@@ -136,7 +105,8 @@ template <class Cache> struct Attention {
     const CacheView cache = cacheView<Cache>(args);
     locateKeys(args, run, cache, head, keys, *space.places);
     for (int64_t d = 0; d < args.keyDim; d += kPanel) {
-      loadKeyPanel<Cache>(args, cache, keys, *space.places, d, space.panel);
+      loadKeyPanel<Cache>(cache, keys, space.places->key, d, args.keyDim,
+                          space.panel);
       int64_t q = 0;
       for (; q + 4 <= queries; q += 4) {
         addDotsOf<4>(args, run, head, q, d, space);
@@ -148,13 +118,18 @@ template <class Cache> struct Attention {
     for (int64_t q = 0; q < queries; ++q) {
       const KeyRange seen = seenBy(args, run, q, keys);
       if (seen.low < seen.high) {
-        joinSoftmax(args, q, seen.low, seen.high, space);
+        joinSoftmax(
+            {static_cast<float>(args.scale), static_cast<float>(args.softcap)},
+            q, seen.low, seen.high, space.queries);
       }
     }
     for (int64_t d = 0; d < args.valueDim; d += kPanel) {
-      loadValuePanel<Cache>(args, cache, keys, *space.places, d, space.panel);
+      loadValues<Cache>(cache, keys, space.places->value, d,
+                        minimum(kPanel, args.valueDim - d), kPanel,
+                        space.panel);
       for (int64_t q = 0; q < queries; ++q) {
-        addValuesOf(q, seenBy(args, run, q, keys), d, space);
+        addPanelValues(q, seenBy(args, run, q, keys), d, space.panel,
+                       space.queries);
       }
     }
   }
@@ -180,26 +155,7 @@ template <class Cache> struct Attention {
                  (head * group + (q + i) % group) * args.keyDim + d;
     }
     addDots<count>(query, minimum(kPanel, args.keyDim - d), space.panel, d == 0,
-                   space.scores + q * kKeys);
-  }
-
-  static QUIRE_INLINE void addValuesOf(int64_t q, const KeyRange &seen,
-                                       int64_t d,
-                                       const AttentionScratch &space) {
-    if (seen.low >= seen.high) {
-      return;
-    }
-    const float *weights = space.scores + q * kKeys;
-    float *sums = space.sums + q * space.wide + d;
-    if (d + kPanel <= space.wide) {
-      addValues<4>(weights, seen.low, seen.high, space.correction[q],
-                   space.panel, sums);
-      return;
-    }
-    for (int64_t i = 0; d + i < space.wide; i += kLanes) {
-      addValues<1>(weights, seen.low, seen.high, space.correction[q],
-                   space.panel + i, sums + i);
-    }
+                   space.queries.scores + q * kKeys);
   }
 };
 

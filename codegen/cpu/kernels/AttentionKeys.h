@@ -6,7 +6,7 @@
 #ifndef QUIRE_CODEGEN_CPU_KERNELS_ATTENTIONKEYS_H
 #define QUIRE_CODEGEN_CPU_KERNELS_ATTENTIONKEYS_H
 
-#include "codegen/cpu/kernels/Cache.h"
+#include "codegen/cpu/kernels/AttentionRows.h"
 #include "codegen/cpu/kernels/Transpose.h"
 
 #include <type_traits>
@@ -15,13 +15,8 @@ namespace QUIRE_KERNEL_NAMESPACE {
 
 inline constexpr int64_t kKeys = layout::kAttentionBlock;
 inline constexpr int64_t kPanel = layout::kAttentionPanel;
-
-/// Rows first .. first + count - 1 of one sequence, at consecutive positions,
-/// whose keys are all found through the page table; or one row of any kind.
-struct RowRun {
-  int64_t first;
-  int64_t count;
-};
+/// Keys that are scored at a time at most.
+inline constexpr int64_t kKeyGroup = 32;
 
 /// Keys low .. high - 1 of the block that starts at position `base`.
 struct KeyRange {
@@ -36,29 +31,8 @@ struct KeyPlaces {
   int64_t value[kKeys];
 };
 
-QUIRE_INLINE int64_t tableSlot(const AttentionArgs &args, int64_t row,
-                               int64_t position) {
-  const QuireBatch &batch = *args.step->batch;
-  const int64_t page = position / args.pageSize;
-  const int64_t entry =
-      static_cast<int64_t>(batch.sequence[row]) * batch.maxPages + page;
-  return batch.pageTable[args.group][entry] * args.pageSize + position -
-         page * args.pageSize;
-}
-
-/// The slot of a position that the page table does not answer for: the row's
-/// own, or an uncommitted ancestor's.
-QUIRE_INLINE int64_t looseSlot(const AttentionArgs &args, int64_t row,
-                               int64_t position) {
-  const QuireBatch &batch = *args.step->batch;
-  if (position == batch.position[row]) {
-    return batch.slot[args.group][row];
-  }
-  return batch.ancestor[args.group][batch.ancestorBegin[row] + position -
-                                    batch.context[row]];
-}
-
-QUIRE_INLINE void locateKeys(const AttentionArgs &args, const RowRun &run,
+template <class Args>
+QUIRE_INLINE void locateKeys(const Args &args, const RowRun &run,
                              const CacheView &cache, int64_t head,
                              const KeyRange &keys, KeyPlaces &places) {
   const QuireBatch &batch = *args.step->batch;
@@ -87,11 +61,13 @@ QUIRE_INLINE void locateKeys(const AttentionArgs &args, const RowRun &run,
     }
   }
   // Lanes of no key read the first key; their scores are never used.
-  for (int64_t k = keys.low / kLanes * kLanes; k < keys.low; ++k) {
+  for (int64_t k = keys.low / kKeyGroup * kKeyGroup; k < keys.low; ++k) {
     places.key[k] = places.key[keys.low];
+    places.value[k] = places.value[keys.low];
   }
-  for (int64_t k = keys.high; k % kLanes != 0; ++k) {
+  for (int64_t k = keys.high; k % kKeyGroup != 0; ++k) {
     places.key[k] = places.key[keys.low];
+    places.value[k] = places.value[keys.low];
   }
 }
 
@@ -126,41 +102,40 @@ QUIRE_INLINE void loadKeyPairs(const CacheView &cache, const int64_t *at,
   }
 }
 
-/// Dimensions d .. d + 63 of a block's keys as [64 dimensions][64 keys]: lanes
-/// are keys, so that a score is one chain over the dimensions.
+/// Dimensions d .. d + 63 (of `dims`) of what stands at places `at`, as
+/// [64 dimensions][64 keys]: lanes are keys, so that a score is one chain over
+/// the dimensions.
 template <class Cache>
-QUIRE_INLINE void loadKeyPanel(const AttentionArgs &args,
-                               const CacheView &cache, const KeyRange &keys,
-                               const KeyPlaces &places, int64_t d,
+QUIRE_INLINE void loadKeyPanel(const CacheView &cache, const KeyRange &keys,
+                               const int64_t *at, int64_t d, int64_t dims,
                                float *panel) {
-  const int64_t end = minimum(d + kPanel, args.keyDim);
+  const int64_t end = minimum(d + kPanel, dims);
   for (int64_t k = keys.low / kLanes * kLanes; k < keys.high; k += kLanes) {
     int64_t i = d;
     if constexpr (std::is_same_v<Cache, CacheBF16>) {
       for (; i + 32 <= end; i += 32) {
-        loadKeyPairs(cache, places.key + k, i, panel + (i - d) * kKeys + k);
+        loadKeyPairs(cache, at + k, i, panel + (i - d) * kKeys + k);
       }
     }
     for (; i < end; i += kLanes) {
-      loadKeyTile<Cache>(cache, places.key + k, i, end - i,
+      loadKeyTile<Cache>(cache, at + k, i, end - i,
                          panel + (i - d) * kKeys + k);
     }
   }
 }
 
-/// Dimensions d .. d + 63 of a block's values as [64 keys][64 dimensions].
+/// `dims` dimensions, d and on, of what stands at places `at`, as rows of
+/// `stride` floats, one a key.
 template <class Cache>
-QUIRE_INLINE void loadValuePanel(const AttentionArgs &args,
-                                 const CacheView &cache, const KeyRange &keys,
-                                 const KeyPlaces &places, int64_t d,
-                                 float *panel) {
+QUIRE_INLINE void loadValues(const CacheView &cache, const KeyRange &keys,
+                             const int64_t *at, int64_t d, int64_t dims,
+                             int64_t stride, float *rows) {
   constexpr int64_t bytes = sizeof(typename Cache::Element);
-  const int64_t end = minimum(d + kPanel, args.valueDim);
   for (int64_t k = keys.low; k < keys.high; ++k) {
-    const std::byte *value = cache.base + places.value[k];
-    for (int64_t i = d; i < end; i += kLanes) {
-      storeAligned(panel + k * kPanel + i - d,
-                   loadCache<Cache>(value + i * bytes, end - i));
+    const std::byte *value = cache.base + at[k] + d * bytes;
+    for (int64_t i = 0; i < dims; i += kLanes) {
+      storeAligned(rows + k * stride + i,
+                   loadCache<Cache>(value + i * bytes, dims - i));
     }
   }
 }

@@ -71,12 +71,18 @@ struct CacheView {
   }
 };
 
-/// Args is KvAppendArgs or AttentionArgs.
+/// Args is that of a kernel that reads or writes the cache.
 template <class Cache, class Args>
 QUIRE_INLINE CacheView cacheView(const Args &args) {
-  const layout::KvPage page = {args.kvHeads,  args.keyDim,
-                               args.valueDim, sizeof(typename Cache::Element),
-                               args.pageSize, args.groupLayers};
+  constexpr int64_t bytes = sizeof(typename Cache::Element);
+  layout::KvPage page;
+  if constexpr (requires { args.kvHeads; }) {
+    page = {args.kvHeads, args.keyDim,   args.valueDim,
+            bytes,        args.pageSize, args.groupLayers};
+  } else {
+    page = {1,     args.latentDim, args.rotaryDim,
+            bytes, args.pageSize,  args.groupLayers};
+  }
   return {args.step->caches[args.group] +
               args.layer->indexInGroup * page.layerBytes(),
           page};

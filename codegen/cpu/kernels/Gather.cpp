@@ -12,12 +12,8 @@ struct Gather {
                                 std::byte *) {
     const QuireBatch &batch = *args.step->batch;
     forRows(batch.logitRows, tile, [&](int64_t row) {
-      const float *from = args.x + batch.logitRow[row] * args.features;
-      float *to = args.out + row * args.features;
-      for (int64_t i = 0; i < args.features; i += kLanes) {
-        const int64_t left = args.features - i;
-        storePart(to + i, loadPart(from + i, left), left);
-      }
+      copyRow(args.x + batch.logitRow[row] * args.features, args.features,
+              args.out + row * args.features);
     });
   }
 };

@@ -51,7 +51,15 @@ QUIRE_INLINE int64_t rowCount(const QuireStep *step, int64_t rowSet) {
   if (rowSet > kPairRows) {
     return (rowSet - kPairRows) * step->batch->rows;
   }
-  return rowSet == kLogitRows ? step->batch->logitRows : step->batch->rows;
+  switch (rowSet) {
+  case kLogitRows:
+    return step->batch->logitRows;
+  case kLatentRows:
+  case kMaterialisedRows:
+    return step->batch->formRows[rowSet - kLatentRows];
+  default:
+    return step->batch->rows;
+  }
 }
 
 QUIRE_INLINE int64_t ceilDivide(int64_t value, int64_t by) {

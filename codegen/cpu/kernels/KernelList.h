@@ -9,11 +9,15 @@
   X(linear_##format, LinearArgs)                                               \
   X(gated_linear_##format, GatedLinearArgs)                                    \
   X(expert_linear_##format, ExpertLinearArgs)                                  \
-  X(expert_gated_linear_##format, ExpertGatedLinearArgs)
+  X(expert_gated_linear_##format, ExpertGatedLinearArgs)                       \
+  X(head_linear_##format, HeadLinearArgs)                                      \
+  X(head_linear_t_##format, HeadLinearArgs)                                    \
+  X(materialised_attention_##format, MaterialisedAttentionArgs)
 
 #define QUIRE_KERNELS_OF_CACHE_FORMAT(X, format)                               \
   X(kv_append_##format, KvAppendArgs)                                          \
-  X(attention_##format, AttentionArgs)
+  X(attention_##format, AttentionArgs)                                         \
+  X(latent_attention_##format, LatentAttentionArgs)
 
 #define QUIRE_KERNELS(X)                                                       \
   X(rope_table, RopeTableArgs)                                                 \
@@ -24,6 +28,8 @@
   X(group_routes, GroupRoutesArgs)                                             \
   X(dispatch, DispatchArgs)                                                    \
   X(combine, CombineArgs)                                                      \
+  X(select_form, SelectFormArgs)                                               \
+  X(merge_forms, MergeFormsArgs)                                               \
   QUIRE_KERNELS_OF_CACHE_FORMAT(X, f32)                                        \
   QUIRE_KERNELS_OF_CACHE_FORMAT(X, f16)                                        \
   QUIRE_KERNELS_OF_CACHE_FORMAT(X, bf16)                                       \

@@ -24,6 +24,12 @@ QUIRE_INLINE void forRows(int64_t rows, int64_t tile, Body body) {
   }
 }
 
+QUIRE_INLINE void copyRow(const float *from, int64_t features, float *to) {
+  for (int64_t i = 0; i < features; i += kLanes) {
+    storePart(to + i, loadPart(from + i, features - i), features - i);
+  }
+}
+
 } // namespace QUIRE_KERNEL_NAMESPACE
 
 #endif

@@ -120,7 +120,8 @@ QUIRE_INLINE U16x16 toBfloat16(F32x16 v) {
 //   dotPairs(acc, a, b)     acc + the two products of int16 in each lane
 //   roundToInt(v)           nearest even
 //   fromHalf(v), toHalf(v)  f16, exact and to nearest even
-//   kLinear                 blocking of linear kernels: registers differ
+//   kLinear, kLatent        blocking of linear kernels and latent attention:
+//                           registers differ
 #if defined(__AVX512VNNI__) && defined(__AVX512BW__) && defined(__AVX512VL__)
 #include "codegen/cpu/kernels/SimdAvx512.h"
 #elif defined(__AVX2__) && defined(__FMA__) && defined(__F16C__)

@@ -17,6 +17,7 @@ inline constexpr LinearBlocking kBlock256Blocking = {1, 2};
 inline constexpr LinearBlocking kFloatBlocking = {1, 6};
 inline constexpr int kDirectRows = 3;
 inline constexpr int kDirectPass = 1;
+inline constexpr int kLatentHeadsAtOnce = 2;
 
 struct Halves {
   __m256i low, high;

@@ -19,6 +19,8 @@ inline constexpr LinearBlocking kFloatBlocking = {4, 3};
 /// passes of at most kDirectPass rows.
 inline constexpr int kDirectRows = 17;
 inline constexpr int kDirectPass = 8;
+/// Heads of latent attention whose sums stay in registers; two keys at once.
+inline constexpr int kLatentHeadsAtOnce = 8;
 
 QUIRE_INLINE F32x16 fma(F32x16 a, F32x16 b, F32x16 c) {
   return _mm512_fmadd_ps(a, b, c);

@@ -18,6 +18,7 @@ inline constexpr LinearBlocking kBlock256Blocking = {1, 1};
 inline constexpr LinearBlocking kFloatBlocking = {1, 2};
 inline constexpr int kDirectRows = 3;
 inline constexpr int kDirectPass = 1;
+inline constexpr int kLatentHeadsAtOnce = 1;
 
 struct Quarters {
   __m128i part[4];

@@ -42,6 +42,46 @@ QUIRE_INLINE void transpose(F32x16 (&rows)[16]) {
   exchangeAll<1>(rows);
 }
 
+/// Lane i is sumLanes(rows[i]), by the same tree.
+QUIRE_INLINE F32x16 sumEach(F32x16 (&rows)[16]) {
+  const auto halve = [&]<int step>() {
+    for (int i = 0; i < step; ++i) {
+      exchange<step>(rows[i], rows[i + step]);
+      rows[i] += rows[i + step];
+    }
+  };
+  halve.template operator()<8>();
+  halve.template operator()<4>();
+  halve.template operator()<2>();
+  halve.template operator()<1>();
+  return rows[0];
+}
+
+/// In place, 64 x 64 floats.
+QUIRE_INLINE void transposePanel(float *panel) {
+  const auto loadTile = [&](int64_t row, int64_t column, F32x16(&tile)[16]) {
+    for (int64_t i = 0; i < 16; ++i) {
+      tile[i] = loadAligned<F32x16>(panel + 64 * (row + i) + column);
+    }
+    transpose(tile);
+  };
+  const auto storeTile = [&](int64_t row, int64_t column,
+                             const F32x16(&tile)[16]) {
+    for (int64_t i = 0; i < 16; ++i) {
+      storeAligned(panel + 64 * (row + i) + column, tile[i]);
+    }
+  };
+  for (int64_t row = 0; row < 64; row += 16) {
+    for (int64_t column = 0; column <= row; column += 16) {
+      F32x16 below[16], above[16];
+      loadTile(row, column, below);
+      loadTile(column, row, above);
+      storeTile(column, row, below);
+      storeTile(row, column, above);
+    }
+  }
+}
+
 } // namespace QUIRE_KERNEL_NAMESPACE
 
 #endif

@@ -86,9 +86,9 @@ TEST(KernelTable, HasTheFieldsOfTheStructs) {
   }
   {
     using Args = GroupRoutesArgs;
-    expectSame("group_routes", sizeof(Args),
-               {FIELD(step), FIELD(routes), FIELD(pairs), FIELD(experts),
-                FIELD(top)});
+    expectSame(
+        "group_routes", sizeof(Args),
+        {FIELD(step), FIELD(routes), FIELD(pairs), FIELD(experts), FIELD(top)});
   }
   {
     using Args = DispatchArgs;
@@ -134,10 +134,56 @@ TEST(KernelTable, HasTheFieldsOfTheStructs) {
                 FIELD(softcap)});
   }
   {
+    using Args = HeadLinearArgs;
+    for (const char *name : {"head_linear_q4_k", "head_linear_t_q4_k"}) {
+      expectSame(name, sizeof(Args),
+                 {FIELD(step), FIELD(x), FIELD(weight), FIELD(out),
+                  FIELD(heads), FIELD(inputs), FIELD(outputs), FIELD(rowSet)});
+    }
+  }
+  {
+    using Args = LatentAttentionArgs;
+    expectSame("latent_attention_bf16", sizeof(Args),
+               {FIELD(step), FIELD(layer), FIELD(queryLatent),
+                FIELD(queryRotary), FIELD(out), FIELD(group), FIELD(heads),
+                FIELD(latentDim), FIELD(rotaryDim), FIELD(pageSize),
+                FIELD(groupLayers), FIELD(scale), FIELD(rowSet)});
+  }
+  {
+    using Args = MaterialisedAttentionArgs;
+    expectSame("materialised_attention_q4_k", sizeof(Args),
+               {FIELD(step), FIELD(layer), FIELD(queryContent),
+                FIELD(queryRotary), FIELD(weightKey), FIELD(weightValue),
+                FIELD(out), FIELD(group), FIELD(heads), FIELD(contentDim),
+                FIELD(latentDim), FIELD(rotaryDim), FIELD(valueDim),
+                FIELD(pageSize), FIELD(groupLayers), FIELD(cacheFormat),
+                FIELD(valueFormat), FIELD(scale), FIELD(rowSet)});
+  }
+  {
+    using Args = SelectFormArgs;
+    expectSame(
+        "select_form", sizeof(Args),
+        {FIELD(step), FIELD(x), FIELD(out), FIELD(features), FIELD(rowSet)});
+  }
+  {
+    using Args = MergeFormsArgs;
+    expectSame("merge_forms", sizeof(Args),
+               {FIELD(step), FIELD(materialised), FIELD(latent), FIELD(out),
+                FIELD(features)});
+  }
+  {
     using Args = GatherArgs;
     expectSame("gather_logit_rows", sizeof(Args),
                {FIELD(step), FIELD(x), FIELD(out), FIELD(features)});
   }
+}
+
+TEST(KernelTable, HasTheRowSetsOfTheKernels) {
+  EXPECT_EQ(kAllRows, cpu::kBatchRows);
+  EXPECT_EQ(kRowsWithLogits, cpu::kLogitRows);
+  EXPECT_EQ(kLatentRows, cpu::kLatentRows);
+  EXPECT_EQ(kMaterialisedRows, cpu::kMaterialisedRows);
+  EXPECT_EQ(kPairRows, cpu::kPairRows);
 }
 
 TEST(KernelTable, KnowsEveryKernel) {

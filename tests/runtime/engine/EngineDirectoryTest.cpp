@@ -165,6 +165,14 @@ TEST_F(EngineDirectoryTest, RefusesSizesThatDoNotFit) {
        [](manifest::Manifest &m) {
          m.mutable_cache_groups(0)->set_format("f17");
        }},
+      {"materialised_block",
+       [](manifest::Manifest &m) {
+         m.mutable_model()->set_materialised_block(6);
+       }},
+      {"materialised_block",
+       [](manifest::Manifest &m) {
+         m.mutable_model()->set_materialised_block(-4);
+       }},
       {"leaves the engine directory",
        [](manifest::Manifest &m) {
          m.mutable_weights()->mutable_file()->set_path("../weights.bin");

@@ -53,7 +53,8 @@ TEST_F(BatchTest, FlatArraysOfTwoSequences) {
                        .role = kQuireGenerated,
                        .wantsLogits = true});
   batch.addDeadRow();
-  batch.addRow(second, {.token = 9, .wantsLogits = true});
+  batch.addRow(second,
+               {.token = 9, .form = kQuireMaterialised, .wantsLogits = true});
   const QuireBatch &view = batch.view();
   EXPECT_EQ(view.rows, 3);
   EXPECT_EQ(view.logitRows, 2);
@@ -69,6 +70,11 @@ TEST_F(BatchTest, FlatArraysOfTwoSequences) {
   EXPECT_EQ(view.pageTable[0][3], -1);
   EXPECT_EQ(view.role[0], kQuireGenerated);
   EXPECT_EQ(view.ancestorBegin[3], 0);
+  ASSERT_EQ(view.formRows[kQuireLatent], 2);
+  EXPECT_EQ(view.formRow[kQuireLatent][0], 0);
+  EXPECT_EQ(view.formRow[kQuireLatent][1], 1) << "the dead row";
+  ASSERT_EQ(view.formRows[kQuireMaterialised], 1);
+  EXPECT_EQ(view.formRow[kQuireMaterialised][0], 2);
 }
 
 TEST_F(BatchTest, ATreeGivesWhatEachBranchGivesAlone) {

@@ -165,6 +165,35 @@ TEST(PageTableTest, WritingASharedPageCopiesIt) {
   EXPECT_EQ(pool->references(0, first.pages(0)[1]), 1);
 }
 
+TEST(PageTableTest, PagesRememberTheFormOfTheirTokens) {
+  EXPECT_EQ(materialisedTokens(23, 8), 16);
+  EXPECT_EQ(materialisedTokens(7, 8), 0);
+  EXPECT_EQ(materialisedTokens(24, 0), 0) << "a model with one form";
+  auto pool = makePool({group("all", 1, 4)}, 64);
+  PageTable table(*pool, materialisedTokens(23, 8));
+  ASSERT_TRUE(table.reserve(0, 10));
+  ASSERT_TRUE(table.reserve(10, 23));
+  const std::vector<PageId> &pages = table.pages(0);
+  for (size_t i = 0; i < pages.size(); ++i) {
+    EXPECT_EQ(pool->formOf(0, pages[i]),
+              i < 4 ? kQuireMaterialised : kQuireLatent);
+  }
+  EXPECT_EQ(table.formOf(15), kQuireMaterialised);
+  EXPECT_EQ(table.formOf(16), kQuireLatent);
+  // A copied page keeps it, and a page that comes back is noted anew.
+  PageTable other = table.fork();
+  ASSERT_TRUE(other.reserve(12, 13));
+  EXPECT_NE(other.pages(0)[3], pages[3]);
+  EXPECT_EQ(pool->formOf(0, other.pages(0)[3]), kQuireMaterialised);
+  other.clear();
+  table.clear();
+  PageTable generated(*pool);
+  ASSERT_TRUE(generated.reserve(0, 64));
+  for (PageId page : generated.pages(0)) {
+    EXPECT_EQ(pool->formOf(0, page), kQuireLatent);
+  }
+}
+
 TEST(PageTableTest, PagesOutsideTheWindowReturn) {
   auto pool = makePool({group("window", 1, 4, 6)}, 64);
   PageTable table(*pool);

@@ -2,10 +2,8 @@
 // at once. A test lays out sequences over pages in a scrambled order; the
 // reference works on the numbers as the cache format rounds them.
 
-#include "tests/codegen/cpu/kernels/Harness.h"
+#include "tests/codegen/cpu/kernels/PagedCache.h"
 
-#include "frontends/formats/Dequantize.h"
-#include "ir/rt/Layout.h"
 #include "tests/support/Compare.h"
 
 #include "gtest/gtest.h"
@@ -21,44 +19,16 @@ struct Heads {
   int64_t heads, kvHeads, keyDim, valueDim;
 };
 
-/// One row of a step.
-struct Row {
-  int32_t sequence;
-  int32_t position;
-  int32_t context;
-  int32_t slot;
-  std::vector<int32_t> ancestors;
-};
-
 /// A cache and what it takes to run both kernels on it.
 class Machine {
 public:
-  Machine(std::string level, std::string format, Heads heads, int64_t pageSize,
-          int64_t window = 0, double softcap = 0.0)
-      : level(std::move(level)), format(std::move(format)), heads(heads),
-        window(window), softcap(softcap),
-        page{heads.kvHeads,  heads.keyDim,
-             heads.valueDim, this->format == "f32" ? 4 : 2,
-             pageSize,       3},
-        pages(kTokens / pageSize), cache(pages * page.pageBytes()) {
-    // Sequence s owns every other page, in descending order.
-    for (int64_t s = 0; s < 2; ++s) {
-      for (int64_t i = 0; i < pages / 2; ++i) {
-        table.push_back(static_cast<int32_t>(pages - 1 - 2 * i - s));
-      }
-    }
-  }
+  Machine(std::string level, const std::string &format, Heads heads,
+          int64_t pageSize, int64_t window = 0, double softcap = 0.0)
+      : level(std::move(level)), heads(heads), window(window), softcap(softcap),
+        cache(format, heads.kvHeads, heads.keyDim, heads.valueDim, pageSize) {}
 
-  int32_t slotOf(int32_t sequence, int32_t position) const {
-    const int64_t entry = sequence * (pages / 2) + position / page.pageSize;
-    return static_cast<int32_t>(table[static_cast<size_t>(entry)] *
-                                    page.pageSize +
-                                position % page.pageSize);
-  }
-
-  /// A prompt token or a decoded one.
   Row plain(int32_t sequence, int32_t position) const {
-    return {sequence, position, position, slotOf(sequence, position), {}};
+    return cache.plain(sequence, position);
   }
 
   /// Appends keys and values of `rows`, then attends: [rows, heads, valueDim].
@@ -66,49 +36,11 @@ public:
                           const std::vector<float> &query,
                           const std::vector<float> &key,
                           const std::vector<float> &value) {
-    RowsStep step(static_cast<int64_t>(rows.size()));
-    std::vector<int32_t> position, sequence, context, slot, ancestor;
-    std::vector<int32_t> begin = {0};
-    for (const Row &row : rows) {
-      position.push_back(row.position);
-      sequence.push_back(row.sequence);
-      context.push_back(row.context);
-      slot.push_back(row.slot);
-      ancestor.insert(ancestor.end(), row.ancestors.begin(),
-                      row.ancestors.end());
-      begin.push_back(static_cast<int32_t>(ancestor.size()));
-    }
-    const int32_t *slots[] = {nullptr, slot.data()};
-    const int32_t *tables[] = {nullptr, table.data()};
-    const int32_t *ancestors[] = {nullptr, ancestor.data()};
-    std::byte *caches[] = {nullptr, cache.data()};
-    step.batch.sequences = 2;
-    step.batch.maxPages = static_cast<int32_t>(pages / 2);
-    step.batch.position = position.data();
-    step.batch.sequence = sequence.data();
-    step.batch.context = context.data();
-    step.batch.slot = slots;
-    step.batch.pageTable = tables;
-    step.batch.ancestorBegin = begin.data();
-    step.batch.ancestor = ancestors;
-    step.step.caches = caches;
-    const QuireLayer layer = {nullptr, 5, 1};
-    const cpu::KvAppendArgs append = {&step.step,
-                                      &layer,
-                                      key.data(),
-                                      value.data(),
-                                      heads.kvHeads * heads.keyDim,
-                                      heads.kvHeads * heads.valueDim,
-                                      1,
-                                      heads.kvHeads,
-                                      heads.keyDim,
-                                      heads.valueDim,
-                                      page.pageSize,
-                                      page.layers};
-    runKernel(level, "kv_append_" + format, &append, 0);
-    Aligned<float> out(step.batch.rows * heads.heads * heads.valueDim);
-    const cpu::AttentionArgs args = {&step.step,
-                                     &layer,
+    PagedStep step(cache, rows);
+    step.append(level, key, value);
+    Aligned<float> out(step.base.batch.rows * heads.heads * heads.valueDim);
+    const cpu::AttentionArgs args = {&step.base.step,
+                                     &step.layer,
                                      query.data(),
                                      out.data(),
                                      heads.heads * heads.keyDim,
@@ -117,12 +49,12 @@ public:
                                      heads.kvHeads,
                                      heads.keyDim,
                                      heads.valueDim,
-                                     page.pageSize,
-                                     page.layers,
+                                     cache.page.pageSize,
+                                     cache.page.layers,
                                      window,
                                      scale(),
                                      softcap};
-    runKernel(level, "attention_" + format, &args,
+    runKernel(level, "attention_" + cache.format, &args,
               layout::attentionScratchBytes(heads.heads, heads.kvHeads,
                                             heads.keyDim, heads.valueDim));
     return {out.data(), out.data() + out.size()};
@@ -130,12 +62,6 @@ public:
 
   double scale() const {
     return 1 / std::sqrt(static_cast<double>(heads.keyDim));
-  }
-
-  float rounded(float v) const {
-    return format == "f32"   ? v
-           : format == "f16" ? halfToFloat(floatToHalf(v))
-                             : bfloat16ToFloat(floatToBfloat16(v));
   }
 
   /// One query against the keys of positions first .. last of a sequence
@@ -152,7 +78,7 @@ public:
       double dot = 0.0;
       for (int64_t d = 0; d < heads.keyDim; ++d) {
         dot += static_cast<double>(query[d]) *
-               rounded(key[static_cast<size_t>(
+               cache.rounded(key[static_cast<size_t>(
                    (p * heads.kvHeads + kv) * heads.keyDim + d)]);
       }
       dot *= scale();
@@ -170,7 +96,7 @@ public:
       for (int64_t p = first; p <= position; ++p) {
         const double term =
             scores[static_cast<size_t>(p - first)] / total *
-            rounded(value[static_cast<size_t>(
+            cache.rounded(value[static_cast<size_t>(
                 (p * heads.kvHeads + kv) * heads.valueDim + d)]);
         e.value += term;
         e.magnitude += std::fabs(term);
@@ -180,15 +106,11 @@ public:
     return out;
   }
 
-  static constexpr int64_t kTokens = 512;
-  std::string level, format;
+  std::string level;
   Heads heads;
   int64_t window;
   double softcap;
-  layout::KvPage page;
-  int64_t pages;
-  Aligned<std::byte> cache;
-  std::vector<int32_t> table;
+  PagedCache cache;
 };
 
 /// Random inputs of one sequence.
@@ -199,11 +121,6 @@ struct Inputs {
         key(randomFloats(random, tokens * heads.kvHeads * heads.keyDim)),
         value(randomFloats(random, tokens * heads.kvHeads * heads.valueDim)) {}
 };
-
-std::vector<float> cut(const std::vector<float> &all, int64_t width,
-                       int64_t from, int64_t count) {
-  return {all.begin() + from * width, all.begin() + (from + count) * width};
-}
 
 class AttentionTest
     : public testing::TestWithParam<std::tuple<std::string, const char *>> {
@@ -305,29 +222,24 @@ TEST_P(AttentionTest, RowsOfOtherSequencesAndDeadRowsDoNotChangeABit) {
   Machine crowd(level(), format(), heads, 16);
   std::vector<Row> rows;
   std::vector<float> query, key, value;
-  const auto add = [](std::vector<float> &to, const std::vector<float> &from,
-                      int64_t width, int64_t at) {
-    to.insert(to.end(), from.begin() + at * width,
-              from.begin() + (at + 1) * width);
-  };
   for (int64_t p = 0; p < tokens; ++p) {
     for (int kind = 0; kind < 3; ++kind) {
       rows.push_back(crowd.plain(kind == 1 ? 1 : 0, static_cast<int32_t>(p)));
       if (kind == 2) {
-        rows.back() = {0, 0, 0, -1, {}};
+        rows.back() = {0, 0, 0, -1};
       }
       const Inputs &from = kind == 0 ? in : other;
-      add(query, from.query, heads.heads * heads.keyDim, p);
-      add(key, from.key, heads.kvHeads * heads.keyDim, p);
-      add(value, from.value, heads.kvHeads * heads.valueDim, p);
+      addRow(query, from.query, heads.heads * heads.keyDim, p);
+      addRow(key, from.key, heads.kvHeads * heads.keyDim, p);
+      addRow(value, from.value, heads.kvHeads * heads.valueDim, p);
     }
   }
   const std::vector<float> mixed = crowd.step(rows, query, key, value);
   const int64_t width = heads.heads * heads.valueDim;
   std::vector<float> mine, dead;
   for (int64_t p = 0; p < tokens; ++p) {
-    add(mine, mixed, width, 3 * p);
-    add(dead, mixed, width, 3 * p + 2);
+    addRow(mine, mixed, width, 3 * p);
+    addRow(dead, mixed, width, 3 * p + 2);
   }
   EXPECT_TRUE(sameBits(mine, alone));
   EXPECT_TRUE(sameBits(dead, std::vector<float>(dead.size(), 0.0f)));
@@ -353,29 +265,21 @@ TEST_P(AttentionTest, RowsOfATreeHaveTheBitsOfEachBranchAlone) {
     chunk(machine, prompt, 0, committed);
     // Draft tokens get slots far from their positions.
     const auto slotOfNode = [&](int node) {
-      return machine.slotOf(0, 100 + 3 * node);
+      return machine.cache.slotOf(0, 100 + 3 * node);
     };
     std::vector<Row> rows;
     std::vector<float> query, key, value;
-    const auto add = [](std::vector<float> &to, const std::vector<float> &from,
-                        int64_t width, int64_t at) {
-      to.insert(to.end(), from.begin() + at * width,
-                from.begin() + (at + 1) * width);
-    };
     for (const std::vector<int> &path : paths) {
       const int node = path.back();
-      Row row = {0,
-                 static_cast<int32_t>(committed + path.size() - 1),
-                 committed,
-                 slotOfNode(node),
-                 {}};
+      Row row = {0, static_cast<int32_t>(committed + path.size() - 1),
+                 committed, slotOfNode(node)};
       for (size_t i = 0; i + 1 < path.size(); ++i) {
         row.ancestors.push_back(slotOfNode(path[i]));
       }
       rows.push_back(row);
-      add(query, tree.query, heads.heads * heads.keyDim, node);
-      add(key, tree.key, heads.kvHeads * heads.keyDim, node);
-      add(value, tree.value, heads.kvHeads * heads.valueDim, node);
+      addRow(query, tree.query, heads.heads * heads.keyDim, node);
+      addRow(key, tree.key, heads.kvHeads * heads.keyDim, node);
+      addRow(value, tree.value, heads.kvHeads * heads.valueDim, node);
     }
     const std::vector<float> got = machine.step(rows, query, key, value);
     for (const std::vector<int> &branch :
