@@ -54,7 +54,7 @@ struct InsertPagedKv : impl::InsertPagedKvBase<InsertPagedKv> {
   lm::KvType cacheType(lm::AttentionOp attention) {
     int64_t heads = attention.getKvHeads();
     return lm::KvType::get(
-        &getContext(), heads,
+        &getContext(), /*latent=*/false, heads,
         lm::featuresOf(attention.getKey().getType()) / heads,
         lm::featuresOf(attention.getValue().getType()) / heads,
         *lm::symbolizeNumberFormat(format), pageSize, attention.getWindow());

@@ -86,9 +86,58 @@ LogicalResult WeightType::verify(function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
+/// ", name = " and an integer; the comma is left out before the first one.
+static ParseResult parseSize(AsmParser &parser, StringRef name, int64_t &size,
+                             bool first = false) {
+  return failure((!first && parser.parseComma()) || parser.parseKeyword(name) ||
+                 parser.parseEqual() || parser.parseInteger(size));
+}
+
+Type KvType::parse(AsmParser &parser) {
+  int64_t heads = 1, key = 0, value = 0, page = 0, window = 0;
+  std::string format;
+  if (parser.parseLess()) {
+    return {};
+  }
+  bool latent = succeeded(parser.parseOptionalKeyword("latent"));
+  ParseResult widths =
+      latent ? failure(parser.parseEqual() || parser.parseInteger(key) ||
+                       parseSize(parser, "rotary", value))
+             : failure(parseSize(parser, "heads", heads, /*first=*/true) ||
+                       parseSize(parser, "key", key) ||
+                       parseSize(parser, "value", value));
+  if (widths || parser.parseComma() || parser.parseKeyword("format") ||
+      parser.parseEqual()) {
+    return {};
+  }
+  SMLoc at = parser.getCurrentLocation();
+  if (parser.parseKeywordOrString(&format) || parseSize(parser, "page", page) ||
+      parseSize(parser, "window", window) || parser.parseGreater()) {
+    return {};
+  }
+  std::optional<NumberFormat> known = symbolizeNumberFormat(format);
+  if (!known) {
+    parser.emitError(at) << "'" << format << "' is no number format";
+    return {};
+  }
+  return parser.getChecked<KvType>(parser.getContext(), latent, heads, key,
+                                   value, *known, page, window);
+}
+
+void KvType::print(AsmPrinter &printer) const {
+  if (getLatent()) {
+    printer << "<latent = " << getKey() << ", rotary = " << getValue();
+  } else {
+    printer << "<heads = " << getHeads() << ", key = " << getKey()
+            << ", value = " << getValue();
+  }
+  printer << ", format = " << stringifyNumberFormat(getFormat())
+          << ", page = " << getPage() << ", window = " << getWindow() << ">";
+}
+
 LogicalResult KvType::verify(function_ref<InFlightDiagnostic()> emitError,
-                             int64_t heads, int64_t key, int64_t value,
-                             NumberFormat format, int64_t page,
+                             bool latent, int64_t heads, int64_t key,
+                             int64_t value, NumberFormat format, int64_t page,
                              int64_t window) {
   // C1
   if (heads <= 0 || key <= 0 || value <= 0 || page <= 0 || window < 0) {
@@ -100,6 +149,10 @@ LogicalResult KvType::verify(function_ref<InFlightDiagnostic()> emitError,
       format != NumberFormat::BF16) {
     return emitError() << "a cache stores f32, f16 or bf16, not "
                        << stringifyNumberFormat(format);
+  }
+  // C3
+  if (latent && heads != 1) {
+    return emitError() << "a latent cache has one head, not " << heads;
   }
   return success();
 }

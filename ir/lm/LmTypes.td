@@ -45,13 +45,20 @@ def Lm_GroupScore : Lm_Enum<"GroupScore", "how groups of experts are ranked", [
   I32EnumAttrCase<"Top2", 1, "top2">
 ]>;
 
+def Lm_RowForm : Lm_Enum<"RowForm", "which form of latent attention a row takes", [
+  I32EnumAttrCase<"Latent", 0, "latent">,
+  I32EnumAttrCase<"Materialised", 1, "materialised">
+]>;
+
 def Lm_Batch : Lm_Type<"Batch", "batch"> {
   let summary = "the rows of one step";
   let description = [{
     For every row: token, position, sequence, role (prompt or generated),
     cache slot (−1: a dead row), number of committed tokens before it, and the
     slots of its uncommitted ancestors in position order. Also which rows'
-    logits are wanted.
+    logits are wanted, and each row's form where latent attention has two:
+    prompt positions below promptLength / F * F are materialised, F being the
+    module's `lm.materialised_block`; all others are latent.
   }];
 }
 
@@ -107,21 +114,31 @@ def Lm_Activation : Lm_Type<"Activation", "activation"> {
 def Lm_Kv : Lm_Type<"Kv", "kv"> {
   let summary = "one layer's part of the paged key/value cache";
   let description = [{
-    What the cache holds of a token (`heads` keys of `key` values and as many
-    values of `value`, keys after rotation), in which format, in pages of how
-    many tokens, and the sliding window outside which pages are released
-    (0: all tokens are kept).
+    What the cache holds of a token, in which format, in pages of how many
+    tokens, and the sliding window outside which pages are released (0: all
+    tokens are kept). Of a token it holds either `heads` keys of `key` values,
+    after rotation, and as many values of `value`; or, for latent attention,
+    one latent and one rotary key that all heads share (then `heads` is 1,
+    `key` the latent's width and `value` the rotary key's).
 
     - C1: heads, widths and page are positive; the window is not negative.
     - C2: the format is f32, f16 or bf16.
+    - C3: a latent is one head.
 
-    Example: `!lm.kv<heads = 2, key = 128, value = 128, format = bf16, page = 16, window = 0>`
+    Examples: `!lm.kv<heads = 2, key = 128, value = 128, format = bf16, page = 16, window = 0>`,
+    `!lm.kv<latent = 512, rotary = 64, format = bf16, page = 16, window = 0>`
   }];
-  let parameters = (ins "int64_t":$heads, "int64_t":$key, "int64_t":$value,
-                        EnumParameter<Lm_NumberFormat>:$format,
+  let parameters = (ins "bool":$latent, "int64_t":$heads, "int64_t":$key,
+                        "int64_t":$value, EnumParameter<Lm_NumberFormat>:$format,
                         "int64_t":$page, "int64_t":$window);
-  let assemblyFormat = "`<` struct(params) `>`";
+  let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// Numbers that a layer keeps of one token.
+    int64_t getTokenValues() const {
+      return getHeads() * (getKey() + getValue());
+    }
+  }];
 }
 
 class Lm_Routing<string name, string typeMnemonic> : Lm_Type<name, typeMnemonic> {

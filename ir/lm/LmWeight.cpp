@@ -72,4 +72,75 @@ LogicalResult ConvertWeightOp::verify() {
   return verifySameShape(*this, getInput().getType(), getOutput().getType());
 }
 
+LogicalResult TakeRowsOp::verify() {
+  WeightType input = getInput().getType();
+  WeightType output = getOutput().getType();
+  int64_t heads = getHeads();
+  // C1
+  bool sameRank = output.getShape().size() == input.getShape().size();
+  if (heads <= 0 || input.isStack() || input.getRows() % heads != 0 ||
+      (output.isStack() ? input.isVector() || output.getMatrices() != heads
+                        : !sameRank || output.getRows() % heads != 0)) {
+    return complain(*this) << "takes rows of " << heads << " heads of " << input
+                           << " as " << output;
+  }
+  // C2
+  int64_t from = input.getRows() / heads;
+  int64_t taken =
+      output.isStack() ? output.getRows() : output.getRows() / heads;
+  int64_t begin = getBegin();
+  if (begin < 0 || begin > from - taken) {
+    return complain(*this) << "takes " << taken << " rows from " << begin
+                           << " on of heads that have " << from;
+  }
+  // C3
+  if (input.getFormat() != output.getFormat() ||
+      (!input.isVector() && input.getColumns() != output.getColumns())) {
+    return complain(*this) << "turns " << input << " into " << output
+                           << "; inputs and format must stay";
+  }
+  return success();
+}
+
+/// C2 of both folds.
+static LogicalResult verifyFold(Operation *op, WeightType output, int64_t rows,
+                                int64_t columns) {
+  if (output.getFormat() != NumberFormat::F32 || output.isStack() ||
+      output.isVector() || output.getRows() != rows ||
+      output.getColumns() != columns) {
+    return complain(op) << "gives f32 of [" << rows << ", " << columns
+                        << "], not " << output;
+  }
+  return success();
+}
+
+LogicalResult FoldKeyOp::verify() {
+  WeightType query = getQuery().getType();
+  WeightType key = getKey().getType();
+  // C1
+  if (!query.isStack() || !key.isStack() ||
+      query.getMatrices() != key.getMatrices() ||
+      query.getRows() != key.getRows()) {
+    return complain(*this) << "needs stacks of as many matrices of as many "
+                              "rows, not "
+                           << query << " and " << key;
+  }
+  return verifyFold(*this, getOutput().getType(),
+                    key.getMatrices() * key.getColumns(), query.getColumns());
+}
+
+LogicalResult FoldValueOp::verify() {
+  WeightType product = getProduct().getType();
+  WeightType value = getValue().getType();
+  // C1
+  if (!value.isStack() || product.isStack() || product.isVector() ||
+      product.getColumns() != value.getMatrices() * value.getRows()) {
+    return complain(*this) << "needs a matrix with an input for every row of "
+                              "a stack, not "
+                           << product << " and " << value;
+  }
+  return verifyFold(*this, getOutput().getType(), product.getRows(),
+                    value.getMatrices() * value.getColumns());
+}
+
 } // namespace quire::lm

@@ -87,4 +87,63 @@ def Lm_ConvertWeightOp : Lm_WeightTransform<"convert_weight"> {
   let hasVerifier = 1;
 }
 
+def Lm_TakeRowsOp : Lm_WeightTransform<"take_rows"> {
+  let summary = "the same rows of every head, as a stack or as one matrix";
+  let description = [{
+    The input's rows are `heads` heads of equal height; the result holds, of
+    each, as many rows from `begin` on as its own height asks for. Rows move
+    whole, so block formats keep their values. Takes a matrix or a bias.
+
+    - C1: the input's rows are whole heads, and the result has `heads` of them:
+      a stack `[heads, rows, inputs]`, a matrix `[heads * rows, inputs]`, or a
+      vector `[heads * rows]` of a vector.
+    - C2: the rows lie in the head. C3: inputs and format stay.
+
+    Example: `%k = lm.take_rows %w {heads = 16 : i64, begin = 0 : i64} : !lm.weight<[4096, 512], q4_k> -> !lm.weight<[16, 128, 512], q4_k>`
+  }];
+  let arguments = (ins Lm_Weight:$input, I64Attr:$heads, I64Attr:$begin);
+  let assemblyFormat = "$input attr-dict `:` qualified(type($input)) `->` qualified(type($output))";
+  let hasVerifier = 1;
+}
+
+def Lm_FoldKeyOp : Lm_WeightTransform<"fold_key"> {
+  let summary = "per head: key-raising weight, transposed, times query weight";
+  let description = [{
+    Head h of the result is key[h]^T query[h], in f32: what turns the query's
+    input into a query against the latent. Products of three or more rows are
+    summed in ascending order of the content channel.
+
+    - C1: both are stacks of as many matrices of as many rows (the content
+      channels). C2: the result is f32, `[heads * rank, inputs]`.
+
+    Example: `%w = lm.fold_key %q, %k : !lm.weight<[16, 128, 2048], bf16>, !lm.weight<[16, 128, 512], bf16> -> !lm.weight<[8192, 2048], f32>`
+  }];
+  let arguments = (ins Lm_Weight:$query, Lm_Weight:$key);
+  let assemblyFormat = [{
+    $query `,` $key attr-dict `:` qualified(type($query)) `,` qualified(type($key))
+    `->` qualified(type($output))
+  }];
+  let hasVerifier = 1;
+}
+
+def Lm_FoldValueOp : Lm_WeightTransform<"fold_value"> {
+  let summary = "per head: output weight times value-raising weight";
+  let description = [{
+    Columns h * rank to (h + 1) * rank of the result are product[:, h] value[h],
+    in f32, product[:, h] being head h's columns: what turns attended latents
+    into the attention's output. Summed in ascending order of the value channel.
+
+    - C1: `product` is a matrix whose inputs are the heads of `value`, a stack,
+      times its rows. C2: the result is f32, `[outputs, heads * rank]`.
+
+    Example: `%w = lm.fold_value %o, %v : !lm.weight<[2048, 2048], bf16>, !lm.weight<[16, 128, 512], bf16> -> !lm.weight<[2048, 8192], f32>`
+  }];
+  let arguments = (ins Lm_Weight:$product, Lm_Weight:$value);
+  let assemblyFormat = [{
+    $product `,` $value attr-dict `:` qualified(type($product)) `,`
+    qualified(type($value)) `->` qualified(type($output))
+  }];
+  let hasVerifier = 1;
+}
+
 #endif
