@@ -29,6 +29,11 @@ mlir::RankedTensorType rowsType(mlir::MLIRContext *context, int64_t features);
 /// What a parameter's formats say for a layer that lacks it.
 inline constexpr llvm::StringLiteral kNoFormat = "none";
 
+/// Attribute of a module whose latent attention has two forms: prompts are
+/// materialised in whole blocks of so many tokens (see !lm.batch).
+inline constexpr llvm::StringLiteral kMaterialisedBlock =
+    "lm.materialised_block";
+
 /// How people read an op in a message: the name in its location where it has
 /// one ("layers.3.attn_q"), else the op's own name.
 std::string modelName(mlir::Operation *op);

@@ -109,9 +109,9 @@ def Lm_TakeRowsOp : Lm_WeightTransform<"take_rows"> {
 def Lm_FoldKeyOp : Lm_WeightTransform<"fold_key"> {
   let summary = "per head: key-raising weight, transposed, times query weight";
   let description = [{
-    Head h of the result is key[h]^T query[h], in f32: what turns the query's
-    input into a query against the latent. Products of three or more rows are
-    summed in ascending order of the content channel.
+    Head h of the result is key[h]^T query[h]: what turns the query's input into
+    a query against the latent. Summed in ascending order of the content
+    channel, every product and every sum rounded to f32.
 
     - C1: both are stacks of as many matrices of as many rows (the content
       channels). C2: the result is f32, `[heads * rank, inputs]`.
@@ -130,8 +130,9 @@ def Lm_FoldValueOp : Lm_WeightTransform<"fold_value"> {
   let summary = "per head: output weight times value-raising weight";
   let description = [{
     Columns h * rank to (h + 1) * rank of the result are product[:, h] value[h],
-    in f32, product[:, h] being head h's columns: what turns attended latents
-    into the attention's output. Summed in ascending order of the value channel.
+    product[:, h] being head h's columns: what turns attended latents into the
+    attention's output. Summed in ascending order of the value channel, every
+    product and every sum rounded to f32.
 
     - C1: `product` is a matrix whose inputs are the heads of `value`, a stack,
       times its rows. C2: the result is f32, `[outputs, heads * rank]`.

@@ -5,8 +5,6 @@
 #include "ir/reference/Heads.h"
 #include "ir/reference/Rope.h"
 
-#include <algorithm>
-
 using namespace mlir;
 
 namespace quire::reference {
@@ -43,30 +41,6 @@ static LogicalResult runConcatHeads(Frame &frame, lm::ConcatHeadsOp op) {
             concatHeads(frame.rows(op.getFirst()), frame.rows(op.getSecond()),
                         op.getHeads(), op.getShared()));
   return success();
-}
-
-/// Rows of this step that `row` sees, in position order: without a cache they
-/// are all there is.
-static std::vector<int64_t> visibleRows(const StepInput &input, int64_t row,
-                                        int64_t window) {
-  const StepInput::Group &group = input.group.front();
-  std::vector<int64_t> rows;
-  for (int64_t other = 0; other < input.rows(); ++other) {
-    if (input.sequence[other] != input.sequence[row] || group.slot[other] < 0) {
-      continue;
-    }
-    bool ancestor = !group.ancestors.empty() &&
-                    llvm::is_contained(group.ancestors[row], group.slot[other]);
-    bool inWindow =
-        window <= 0 || input.position[other] > input.position[row] - window;
-    if ((input.position[other] < input.context[row] || ancestor ||
-         other == row) &&
-        inWindow) {
-      rows.push_back(other);
-    }
-  }
-  std::ranges::sort(rows, {}, [&](int64_t r) { return input.position[r]; });
-  return rows;
 }
 
 static LogicalResult runAttention(Frame &frame, lm::AttentionOp op) {

@@ -42,6 +42,8 @@ struct Interpreter::State {
   mlir::ModuleOp module;
   WeightEvaluator weights;
   std::vector<CacheGroup> groups;
+  /// Prompts attend on materialised keys in whole blocks of so many tokens.
+  int64_t materialisedBlock = 0;
   HandlerTable handlers;
   Probe probe;
   const StepInput *input = nullptr; // of the step that runs
@@ -84,6 +86,7 @@ void addLinearHandlers(HandlerTable &table);
 void addAttentionHandlers(HandlerTable &table);
 void addElementwiseHandlers(HandlerTable &table);
 void addExpertHandlers(HandlerTable &table);
+void addLatentHandlers(HandlerTable &table);
 
 } // namespace quire::reference
 

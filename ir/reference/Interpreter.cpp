@@ -86,11 +86,15 @@ Interpreter::Interpreter(ModuleOp module, ParamSource &params,
   for (auto group : module.getOps<rt::CacheGroupOp>()) {
     state->groups.push_back(makeGroup(group));
   }
+  if (auto block = module->getAttrOfType<IntegerAttr>(lm::kMaterialisedBlock)) {
+    state->materialisedBlock = block.getInt();
+  }
   addModelHandlers(state->handlers);
   addLinearHandlers(state->handlers);
   addAttentionHandlers(state->handlers);
   addElementwiseHandlers(state->handlers);
   addExpertHandlers(state->handlers);
+  addLatentHandlers(state->handlers);
 }
 
 Interpreter::~Interpreter() = default;

@@ -80,4 +80,22 @@ absl::StatusOr<Visible> visibleIn(const KvCache &cache, int64_t layer,
   return visible;
 }
 
+absl::StatusOr<std::vector<Visible>>
+visibleToRows(const KvCache &cache, int64_t layer, const StepInput &input,
+              int64_t group, std::span<const int64_t> rows) {
+  std::vector<Visible> seen(rows.size());
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (input.group[group].slot[rows[i]] < 0) {
+      continue;
+    }
+    auto visible =
+        visibleIn(cache, layer, input, group, rows[i], cache.shape().window);
+    if (!visible.ok()) {
+      return visible.status();
+    }
+    seen[i] = std::move(*visible);
+  }
+  return seen;
+}
+
 } // namespace quire::reference

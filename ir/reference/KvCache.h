@@ -62,6 +62,11 @@ absl::StatusOr<Visible> visibleIn(const KvCache &cache, int64_t layer,
                                   const StepInput &input, int64_t group,
                                   int64_t row, int64_t window);
 
+/// The same of several rows, with the cache's window; a dead row sees nothing.
+absl::StatusOr<std::vector<Visible>>
+visibleToRows(const KvCache &cache, int64_t layer, const StepInput &input,
+              int64_t group, std::span<const int64_t> rows);
+
 } // namespace quire::reference
 
 #endif

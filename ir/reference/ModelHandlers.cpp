@@ -74,6 +74,9 @@ void addModelHandlers(HandlerTable &table) {
   table[lm::UnpermuteRotaryOp::getOperationName()] = skip;
   table[lm::AffineWeightOp::getOperationName()] = skip;
   table[lm::ConvertWeightOp::getOperationName()] = skip;
+  table[lm::TakeRowsOp::getOperationName()] = skip;
+  table[lm::FoldKeyOp::getOperationName()] = skip;
+  table[lm::FoldValueOp::getOperationName()] = skip;
   table[arith::ConstantOp::getOperationName()] = skip;
 }
 

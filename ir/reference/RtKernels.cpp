@@ -217,6 +217,7 @@ static KernelRunners makeRunners() {
       {"fused", runGenerated},
   };
   addExpertKernels(kernels);
+  addLatentKernels(kernels);
   return kernels;
 }
 

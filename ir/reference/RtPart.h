@@ -53,9 +53,10 @@ private:
 /// What runs a kernel, by the kernel's name without its format.
 using KernelRunners = llvm::StringMap<llvm::LogicalResult (*)(RtPart &)>;
 void addExpertKernels(KernelRunners &kernels); // RtExpertKernels.cpp
+void addLatentKernels(KernelRunners &kernels); // RtLatentKernels.cpp
 
-/// Runs one part; RtKernels.cpp and RtExpertKernels.cpp have one function for
-/// each kernel.
+/// Runs one part; RtKernels.cpp and the files above have one function for each
+/// kernel.
 llvm::LogicalResult runPart(RtPart &part);
 
 } // namespace quire::reference

@@ -35,10 +35,10 @@ static absl::Status checkRow(const StepInput &input, size_t row) {
 absl::Status StepInput::check() const {
   size_t count = token.size();
   if (position.size() != count || sequence.size() != count ||
-      context.size() != count) {
+      context.size() != count || (!prompt.empty() && prompt.size() != count)) {
     return absl::InvalidArgumentError(
-        "the step's rows differ in how many tokens, positions, sequences and "
-        "contexts they have");
+        "the step's rows differ in how many tokens, positions, sequences, "
+        "contexts and prompts they have");
   }
   if (group.empty()) {
     return absl::InvalidArgumentError("a step has at least one cache group");
@@ -65,9 +65,10 @@ absl::Status StepInput::check() const {
 }
 
 StepInput chainStep(std::span<const int32_t> tokens, int32_t first,
-                    std::span<const int64_t> pageSizes) {
+                    std::span<const int64_t> pageSizes, int32_t prompt) {
   StepInput step;
   int32_t count = tokens.size();
+  step.prompt.assign(count, prompt < 0 ? first + count : prompt);
   for (int32_t i = 0; i < count; ++i) {
     step.token.push_back(tokens[i]);
     step.position.push_back(first + i);
@@ -87,6 +88,44 @@ StepInput chainStep(std::span<const int32_t> tokens, int32_t first,
     step.group.push_back(std::move(group));
   }
   return step;
+}
+
+std::vector<int64_t> rowsOfForm(const StepInput &input, int64_t block,
+                                RowForm form) {
+  std::vector<int64_t> rows;
+  for (int64_t row = 0; row < input.rows(); ++row) {
+    int64_t prompt = input.prompt.empty() ? 0 : input.prompt[row];
+    bool dead = input.group.front().slot[row] < 0;
+    bool materialised =
+        !dead && block > 0 && input.position[row] < prompt / block * block;
+    if (materialised == (form == RowForm::Materialised)) {
+      rows.push_back(row);
+    }
+  }
+  return rows;
+}
+
+std::vector<int64_t> visibleRows(const StepInput &input, int64_t row,
+                                 int64_t window) {
+  const StepInput::Group &group = input.group.front();
+  std::vector<int64_t> rows;
+  for (int64_t other = 0; other < input.rows(); ++other) {
+    if (input.sequence[other] != input.sequence[row] || group.slot[other] < 0) {
+      continue;
+    }
+    bool ancestor =
+        !group.ancestors.empty() &&
+        std::ranges::count(group.ancestors[row], group.slot[other]) > 0;
+    bool inWindow =
+        window <= 0 || input.position[other] > input.position[row] - window;
+    if ((input.position[other] < input.context[row] || ancestor ||
+         other == row) &&
+        inWindow) {
+      rows.push_back(other);
+    }
+  }
+  std::ranges::sort(rows, {}, [&](int64_t r) { return input.position[r]; });
+  return rows;
 }
 
 absl::StatusOr<std::vector<int32_t>> visibleSlots(const StepInput &input,

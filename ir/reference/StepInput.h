@@ -21,6 +21,7 @@ struct StepInput {
   std::vector<int32_t> position; // [rows]
   std::vector<int32_t> sequence; // [rows]
   std::vector<int32_t> context;  // [rows] committed tokens before the row
+  std::vector<int32_t> prompt;   // [rows] tokens of its prompt; may be empty: 0
   std::vector<int32_t> logitRow; // rows whose logits are wanted, ascending
 
   /// What one cache group knows; there is at least one, even where the module
@@ -40,9 +41,25 @@ struct StepInput {
 
 /// One sequence's tokens at positions [first, first + tokens), in pages
 /// 0, 1, 2, ... of `pageSize` tokens in each group; logits of every row.
-/// first = 0: a whole prompt. A decoded token is a chain of one.
+/// first = 0: a whole prompt. A decoded token is a chain of one. `prompt` is
+/// the length of the sequence's prompt, the same in all its steps; -1: it ends
+/// with these tokens, as when a text is scored in one step.
 StepInput chainStep(std::span<const int32_t> tokens, int32_t first,
-                    std::span<const int64_t> pageSizes);
+                    std::span<const int64_t> pageSizes, int32_t prompt = -1);
+
+/// How a row takes latent attention where it has two forms.
+enum class RowForm : uint8_t { Latent, Materialised };
+
+/// The rows of one form, ascending. Positions in whole blocks of `block`
+/// tokens of the prompt are materialised (0: none are), all other rows, and
+/// dead ones, are latent.
+std::vector<int64_t> rowsOfForm(const StepInput &input, int64_t block,
+                                RowForm form);
+
+/// Rows of this step that `row` sees, in position order: without a cache they
+/// are all there is.
+std::vector<int64_t> visibleRows(const StepInput &input, int64_t row,
+                                 int64_t window);
 
 /// The slots that `row` sees in group `group`, itself last, in position order.
 absl::StatusOr<std::vector<int32_t>> visibleSlots(const StepInput &input,

@@ -72,26 +72,40 @@ FailureOr<Weight> WeightEvaluator::compute(Operation *op, int64_t layer) {
         op, load.getParamAttr());
     return params.load(param, layerOf(load, layer));
   }
-  if (op->getNumOperands() != 1 || !op->getOperand(0).getDefiningOp()) {
-    op->emitError() << "is no weight expression the reference knows";
-    return failure();
-  }
-  FailureOr<Weight> input = compute(op->getOperand(0).getDefiningOp(), layer);
-  if (failed(input)) {
-    return failure();
+  SmallVector<Weight, 2> inputs;
+  for (Value operand : op->getOperands()) {
+    if (!operand.getDefiningOp()) {
+      op->emitError() << "is no weight expression the reference knows";
+      return failure();
+    }
+    FailureOr<Weight> input = compute(operand.getDefiningOp(), layer);
+    if (failed(input)) {
+      return failure();
+    }
+    inputs.push_back(std::move(*input));
   }
   return llvm::TypeSwitch<Operation *, FailureOr<Weight>>(op)
       .Case([&](lm::UnpermuteRotaryOp unpermute) -> FailureOr<Weight> {
-        return unpermuteRotary(*input, unpermute.getHeadDim());
+        return unpermuteRotary(inputs.front(), unpermute.getHeadDim());
       })
       .Case([&](lm::AffineWeightOp affine) -> FailureOr<Weight> {
-        return affineWeight(*input, affine.getScale().convertToDouble(),
+        return affineWeight(inputs.front(), affine.getScale().convertToDouble(),
                             affine.getOffset().convertToDouble());
+      })
+      .Case([&](lm::TakeRowsOp take) -> FailureOr<Weight> {
+        return takeRows(inputs.front(), take.getHeads(), take.getBegin(),
+                        take.getOutput().getType().getShape().vec());
+      })
+      .Case([&](lm::FoldKeyOp) -> FailureOr<Weight> {
+        return foldKey(inputs[0], inputs[1]);
+      })
+      .Case([&](lm::FoldValueOp) -> FailureOr<Weight> {
+        return foldValue(inputs[0], inputs[1]);
       })
       .Case([&](lm::ConvertWeightOp convert) -> FailureOr<Weight> {
         lm::NumberFormat to = convert.getOutput().getType().getFormat();
         if (to == convert.getInput().getType().getFormat()) {
-          return std::move(*input);
+          return std::move(inputs.front());
         }
         auto format = parseNumberFormat(lm::stringifyNumberFormat(to));
         if (!format || !canRoundTo(*format)) {
@@ -99,7 +113,7 @@ FailureOr<Weight> WeightEvaluator::compute(Operation *op, int64_t layer) {
               << "weights are not rounded to " << lm::stringifyNumberFormat(to);
           return failure();
         }
-        return roundWeight(*input, *format);
+        return roundWeight(inputs.front(), *format);
       })
       .Default([](Operation *other) -> FailureOr<Weight> {
         other->emitError() << "is no weight expression the reference knows";

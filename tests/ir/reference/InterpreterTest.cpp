@@ -107,6 +107,7 @@ TEST_F(InterpreterTest, SequencesInOneStepDoNotMeet) {
     input.token.push_back(other[i]);
     input.position.push_back(i);
     input.context.push_back(i);
+    input.prompt.push_back(3);
     input.sequence.push_back(1);
     input.group[0].slot.push_back(12 + i);
     input.logitRow.push_back(10 + i);
@@ -177,6 +178,7 @@ TEST_F(InterpreterTest, DeadRowsWriteNothingAndDisturbNobody) {
   input.token.push_back(0);
   input.position.push_back(0);
   input.context.push_back(0);
+  input.prompt.push_back(0);
   input.sequence.push_back(0);
   input.group[0].slot.push_back(-1);
   EXPECT_EQ(run(*padded, input).values, alone.values);
