@@ -1,7 +1,7 @@
-// What a weight slot holds: the chain of `lm` weight ops in its region, read
-// once per layer (and matrix of a stack) into plain data, and evaluated row by
-// row. Rows that are only moved keep their stored blocks bit for bit; anything
-// else is computed in f32.
+// What a weight slot holds: the `lm` weight ops in its region, read once per
+// layer (and matrix of a stack) into plain data, and evaluated row by row. Rows
+// that are only moved keep their stored blocks bit for bit; anything else is
+// computed in f32.
 // Reading touches the IR (one thread); evaluating does not (any thread).
 
 #ifndef QUIRE_CODEGEN_WEIGHTS_EVALUATE_H
@@ -13,6 +13,7 @@
 
 #include "mlir/IR/SymbolTable.h"
 
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -25,23 +26,37 @@ struct WeightStep {
   NumberFormat format = NumberFormat::F32;
 };
 
+/// Where rows of a result lie in what they were moved from: each head of
+/// `rows` rows is rows [begin, begin + rows) of a head of `sourceRows`.
+struct RowMove {
+  int64_t rows;
+  int64_t sourceRows;
+  int64_t begin;
+  bool interleaved; // there; in half-split order here
+
+  int64_t sourceRow(int64_t row) const;
+};
+
+struct WeightFold; // FoldWeights.h
+
 struct WeightExpression {
-  std::span<const std::byte> source; // of all rows
+  std::span<const std::byte> source;      // of all rows; empty for a fold
+  std::shared_ptr<const WeightFold> fold; // in the source's place
   NumberFormat sourceFormat;
   int64_t sourceRowBytes;
   int64_t rows;    // of the result
   int64_t columns; // 1 for a vector: each feature is a row
   bool isVector;
-  NumberFormat format; // of the result
-  /// Heads whose rows are put from interleaved to half-split order, in the
-  /// order of the ops; each maps a row of its result to one of its operand.
-  std::vector<int64_t> unpermutedHeads;
+  NumberFormat format;        // of the result
+  std::vector<RowMove> moves; // in the order of the ops
   /// Nothing here and equal formats: stored blocks pass through.
   std::vector<WeightStep> steps;
 
-  bool passesThrough() const { return steps.empty() && sourceFormat == format; }
+  bool passesThrough() const {
+    return !fold && steps.empty() && sourceFormat == format;
+  }
   /// True where result rows follow each other in the source, too.
-  bool keepsOrder() const { return unpermutedHeads.empty(); }
+  bool keepsOrder() const { return !fold && moves.empty(); }
   /// The row of the source that becomes row `row`.
   int64_t sourceRow(int64_t row) const;
   std::span<const std::byte> storedRow(int64_t row) const;

@@ -1,7 +1,7 @@
 #include "codegen/weights/WriteWeights.h"
 
+#include "codegen/weights/FoldWeights.h"
 #include "codegen/weights/PackWeights.h"
-#include "codegen/weights/QuantizeRows.h"
 #include "frontends/formats/StrCat.h"
 #include "ir/rt/Layout.h"
 
@@ -16,60 +16,6 @@
 #include <xxhash.h>
 
 namespace quire {
-
-using namespace mlir;
-
-/// Bytes that one matrix or vector takes in the file, or an error where the
-/// compiler cannot write it.
-static FailureOr<int64_t> bytesOf(rt::WeightOp slot,
-                                  const WeightExpression &expression) {
-  if (expression.isVector) {
-    // f32; zeros fill its last 64 bytes.
-    return layout::alignUp(expression.rows * 4);
-  }
-  if (!canPack(expression.format, expression.columns) ||
-      (!expression.passesThrough() && !canQuantize(expression.format))) {
-    return slot.emitError("weight '")
-           << slot.getSymName() << "' has " << expression.columns
-           << " inputs in a format that the compiler cannot write: "
-           << StringRef(numberFormatName(expression.format));
-  }
-  return layout::packedWeightBytes(expression.format, expression.rows,
-                                   expression.columns);
-}
-
-FailureOr<std::vector<WeightJob>> planWeights(ModuleOp module,
-                                              const WeightPlacement &placement,
-                                              const Checkpoint &checkpoint) {
-  SymbolTable symbols(module);
-  std::vector<WeightJob> jobs;
-  for (const PlacedWeight &weight : placement.inFileOrder()) {
-    rt::WeightOp slot = weight.slot;
-    // The matrices of a stack follow each other.
-    int64_t matrices = slot.getMatrices();
-    int64_t end = weight.offset;
-    for (int64_t matrix = 0; matrix < matrices; ++matrix) {
-      FailureOr<WeightExpression> expression = readWeightExpression(
-          slot, {weight.layer, matrix}, symbols, checkpoint);
-      if (failed(expression)) {
-        return failure();
-      }
-      FailureOr<int64_t> bytes = bytesOf(slot, *expression);
-      if (failed(bytes)) {
-        return failure();
-      }
-      jobs.push_back({slot.getSymName().str(), *expression, end, *bytes});
-      end += *bytes;
-    }
-    if (end - weight.offset != weight.bytes) {
-      return slot.emitError("weight '")
-             << slot.getSymName() << "' has " << weight.bytes
-             << " bytes in the module where its packed form takes "
-             << end - weight.offset;
-    }
-  }
-  return jobs;
-}
 
 namespace {
 
@@ -126,19 +72,35 @@ std::vector<Chunk> cutIntoChunks(const std::vector<WeightJob> &jobs,
 
 /// Gives whole pages of the mapped checkpoint back. They stay in the file
 /// cache; only this process lets go of them.
-void releaseSource(const WeightExpression &expression, const Chunk &chunk) {
-  if (!expression.keepsOrder()) {
-    return; // rows of a later chunk may lie between; the mapping is clean
-  }
+void releasePages(std::span<const std::byte> bytes) {
   auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
-  auto first = reinterpret_cast<uintptr_t>(
-      expression.source.data() + chunk.firstRow * expression.sourceRowBytes);
-  uintptr_t last =
-      first + static_cast<uintptr_t>(chunk.rows * expression.sourceRowBytes);
+  auto first = reinterpret_cast<uintptr_t>(bytes.data());
+  uintptr_t last = (first + bytes.size()) / page * page;
   first = (first + page - 1) / page * page;
-  last = last / page * page;
   if (first < last) {
     madvise(reinterpret_cast<void *>(first), last - first, MADV_DONTNEED);
+  }
+}
+
+/// All that an expression reads.
+void releaseAll(const WeightExpression &expression) {
+  releasePages(expression.source);
+  if (expression.fold) {
+    llvm::for_each(expression.fold->raising, releaseAll);
+    llvm::for_each(expression.fold->query, releaseAll);
+    releaseAll(expression.fold->product);
+  }
+}
+
+void releaseSource(const WeightExpression &expression, const Chunk &chunk) {
+  if (expression.keepsOrder()) {
+    releasePages(expression.source.subspan(
+        static_cast<size_t>(chunk.firstRow * expression.sourceRowBytes),
+        static_cast<size_t>(chunk.rows * expression.sourceRowBytes)));
+  } else if (chunk.firstRow + chunk.rows == expression.rows) {
+    // Any row may have been anywhere. A thread that is behind reads the pages
+    // again: the mapping is clean.
+    releaseAll(expression);
   }
 }
 

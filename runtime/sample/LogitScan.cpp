@@ -1,18 +1,13 @@
 #include "runtime/sample/LogitScan.h"
 
+#include "frontends/formats/Multiversion.h"
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
 #include <functional>
 #include <limits>
-
-#if defined(__x86_64__) && defined(__linux__) && defined(__clang__)
-#define QUIRE_MULTIVERSION                                                     \
-  __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define QUIRE_MULTIVERSION
-#endif
 
 namespace quire {
 
