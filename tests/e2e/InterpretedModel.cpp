@@ -5,6 +5,7 @@
 #include "frontends/formats/Dequantize.h"
 #include "ir/lm/Lm.h"
 #include "ir/reference/Interpreter.h"
+#include "ir/reference/WeightEvaluator.h"
 #include "ir/rt/Rt.h"
 #include "passes/Pipeline.h"
 
@@ -19,29 +20,40 @@ namespace quire::e2e {
 
 namespace {
 
-/// Parameters as an engine would store them, read back.
+/// Weights as an engine would store them, read back: parameters that stand for
+/// an expression of the checkpoint's, rounded.
 class DequantizedParams : public reference::ParamSource {
 public:
-  using Formats = std::map<std::string, NumberFormat>;
+  struct Rounded {
+    Value expression;
+    NumberFormat format;
+  };
+  using Expressions = llvm::StringMap<Rounded>; // by parameter
 
-  DequantizedParams(const Checkpoint &checkpoint, Formats formats)
-      : stored(checkpoint), formats(std::move(formats)) {}
+  DequantizedParams(const Checkpoint &checkpoint, Expressions expressions)
+      : stored(checkpoint), expressions(std::move(expressions)),
+        weights(stored, /*cacheBytes=*/0) {}
 
   FailureOr<reference::Weight> load(lm::ParamOp param, int64_t layer) override {
-    auto weight = stored.load(param, layer);
-    auto format = formats.find(param.getSymName().str());
-    if (failed(weight) || format == formats.end()) {
-      return weight;
+    auto found = expressions.find(param.getSymName());
+    if (found == expressions.end()) {
+      return stored.load(param, layer);
     }
-    int64_t inputs = weight->shape.back();
-    std::vector<std::byte> bytes(storedRowBytes(format->second, inputs));
-    for (size_t at = 0; at < weight->values.size(); at += inputs) {
-      std::span<float> row(weight->values.data() + at, size_t(inputs));
-      quantizeRow(format->second, row, bytes);
-      if (format->second == NumberFormat::Int8Row) {
+    const Rounded &rounded = found->second;
+    auto evaluated = weights.evaluate(rounded.expression, layer);
+    if (failed(evaluated)) {
+      return failure();
+    }
+    reference::Weight weight = **evaluated;
+    int64_t inputs = weight.shape.back();
+    std::vector<std::byte> bytes(storedRowBytes(rounded.format, inputs));
+    for (size_t at = 0; at < weight.values.size(); at += inputs) {
+      std::span<float> row(weight.values.data() + at, size_t(inputs));
+      quantizeRow(rounded.format, row, bytes);
+      if (rounded.format == NumberFormat::Int8Row) {
         dequantizeInt8Row(bytes, row);
       } else {
-        dequantize(format->second, bytes, row);
+        dequantize(rounded.format, bytes, row);
       }
     }
     return weight;
@@ -49,8 +61,22 @@ public:
 
 private:
   reference::CheckpointParams stored;
-  Formats formats;
+  Expressions expressions;
+  reference::WeightEvaluator weights;
 };
+
+/// A parameter that an expression loads, a layer's where any is.
+lm::LoadParamOp loadIn(Operation *expression) {
+  if (auto load = dyn_cast<lm::LoadParamOp>(expression)) {
+    return load;
+  }
+  lm::LoadParamOp found;
+  for (Value operand : expression->getOperands()) {
+    lm::LoadParamOp load = loadIn(operand.getDefiningOp());
+    found = !found || load.getLayer() ? load : found;
+  }
+  return found;
+}
 
 } // namespace
 
@@ -100,25 +126,28 @@ void InterpretedModel::dequantizeParameters() {
   if (!model.module) {
     return;
   }
-  DequantizedParams::Formats formats;
-  model.module->walk([&](lm::ConvertWeightOp convert) {
-    Operation *source = convert.getInput().getDefiningOp();
-    while (source->getNumOperands() == 1 && !isa<lm::LoadParamOp>(source)) {
-      source = source->getOperand(0).getDefiningOp();
-    }
-    auto load = cast<lm::LoadParamOp>(source);
-    auto format = *parseNumberFormat(
-        lm::stringifyNumberFormat(convert.getOutput().getType().getFormat()));
-    auto [known, isNew] =
-        formats.emplace(load.getParamAttr().getValue().str(), format);
-    EXPECT_TRUE(isNew || known->second == format)
-        << known->first << " is stored in two formats";
-    // The interpreter works with values; the formats of types mean nothing to
-    // it.
-    convert.getOutput().replaceAllUsesWith(convert.getInput());
-    convert.erase();
-  });
-  params = std::make_unique<DequantizedParams>(*checkpoint, std::move(formats));
+  DequantizedParams::Expressions expressions;
+  OpBuilder builder(model.module->getBodyRegion());
+  SmallVector<lm::ConvertWeightOp> conversions;
+  model.module->walk(
+      [&](lm::ConvertWeightOp convert) { conversions.push_back(convert); });
+  for (lm::ConvertWeightOp convert : conversions) {
+    lm::LoadParamOp load = loadIn(convert);
+    auto param = model.module->lookupSymbol<lm::ParamOp>(load.getParam());
+    lm::WeightType type = convert.getOutput().getType();
+    StringRef format = lm::stringifyNumberFormat(type.getFormat());
+    std::string name = "rounded_" + std::to_string(expressions.size());
+    builder.setInsertionPointToStart(model.module->getBody());
+    lm::ParamOp::create(builder, convert.getLoc(), name,
+                        name + (load.getLayer() ? ".{}" : ""), type.getShape(),
+                        builder.getStrArrayAttr(format), param.getLayersAttr());
+    expressions[name] = {convert.getInput(), *parseNumberFormat(format)};
+    builder.setInsertionPoint(convert);
+    convert.getOutput().replaceAllUsesWith(lm::LoadParamOp::create(
+        builder, convert.getLoc(), type, name, load.getLayer()));
+  }
+  params =
+      std::make_unique<DequantizedParams>(*checkpoint, std::move(expressions));
 }
 
 } // namespace quire::e2e

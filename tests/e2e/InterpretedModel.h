@@ -34,9 +34,9 @@ public:
   /// Logits of every token; empty after a failure.
   std::vector<float> logits(std::span<const int64_t> ids);
 
-  /// Takes the conversions of weights out of the module and converts the
-  /// parameters instead, with the packer's quantiser: from now on this is the
-  /// same model on dequantised weights.
+  /// Puts parameters in the place of converted weights, their values rounded
+  /// by the packer's quantiser: from now on this is the same model on
+  /// dequantised weights.
   void dequantizeParameters();
 
 private:
