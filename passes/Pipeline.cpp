@@ -28,16 +28,19 @@ static constexpr PipelinePass kServe[] = {
     {"insert-paged-kv", false,
      [](const Options &options) {
        return createInsertPagedKv({options.kvFormat, options.pageSize});
-     }},
+     },
+     Rounds::Cache},
 };
 
 static constexpr PipelinePass kNumbers[] = {
     {"quantize-weights", false,
      [](const Options &options) {
        return createQuantizeWeights({options.quantize});
-     }},
+     },
+     Rounds::Weights},
     {"fuse-quantization", false,
-     [](const Options &) { return createFuseQuantization(); }},
+     [](const Options &) { return createFuseQuantization(); },
+     Rounds::Activations},
 };
 
 static constexpr PipelinePass kSelect[] = {

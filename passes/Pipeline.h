@@ -30,10 +30,14 @@ struct PipelineOptions {
   std::string stopAfter;          // name of a phase; empty: all
 };
 
+/// What a pass may round: with any other, the model's logits stay as they are.
+enum class Rounds { Nothing, Cache, Weights, Activations };
+
 struct PipelinePass {
   std::string_view name; // as in Passes.td
   bool optional;         // may be switched off; the numbers stay equal
   std::unique_ptr<mlir::Pass> (*create)(const PipelineOptions &);
+  Rounds rounds = Rounds::Nothing;
 };
 
 struct Phase {

@@ -2,15 +2,18 @@
 // same module before it was lowered: in every weight and cache format, at
 // every ISA level.
 
+#include "ir/reference/LogitError.h"
 #include "runtime/engine/IsaLevel.h"
 #include "tests/e2e/Harness.h"
 #include "tests/e2e/InterpretedModel.h"
-#include "tests/e2e/LogitError.h"
 
 #include "gtest/gtest.h"
 
 namespace quire::e2e {
 namespace {
+
+using reference::LogitError;
+using reference::logitError;
 
 /// Bars are in deviations of the logits.
 ///

@@ -3,10 +3,10 @@
 // interpreter computes what it computes on dequantised weights with the same
 // rounding of activations, and the engine agrees.
 
+#include "ir/reference/LogitError.h"
 #include "runtime/engine/IsaLevel.h"
 #include "tests/e2e/Harness.h"
 #include "tests/e2e/InterpretedModel.h"
-#include "tests/e2e/LogitError.h"
 #include "tests/support/Npz.h"
 
 #include "gtest/gtest.h"
@@ -15,6 +15,9 @@
 
 namespace quire::e2e {
 namespace {
+
+using reference::LogitError;
+using reference::logitError;
 
 /// Bars are in deviations of the logits; see InterpreterTest.cpp for why int8
 /// activations and 16-bit cache entries have wide ones.

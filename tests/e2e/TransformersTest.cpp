@@ -4,9 +4,9 @@
 // QUIRE_TINY_RANDOM, a directory of such checkpoints, or QUIRE_PYTHON, a
 // Python with transformers that makes them.
 
+#include "ir/reference/LogitError.h"
 #include "runtime/engine/IsaLevel.h"
 #include "tests/e2e/Harness.h"
-#include "tests/e2e/LogitError.h"
 #include "tests/e2e/Program.h"
 #include "tests/e2e/ScoreCuts.h"
 #include "tests/runtime/EngineHarness.h"
@@ -20,6 +20,9 @@
 
 namespace quire::e2e {
 namespace {
+
+using reference::logitError;
+using reference::meanDivergence;
 
 /// Where the checkpoints are; made at the first call where only QUIRE_PYTHON
 /// is there. "" without either.

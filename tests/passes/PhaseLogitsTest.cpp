@@ -5,6 +5,7 @@
 #include "frontends/Import.h"
 #include "ir/reference/CheckpointParams.h"
 #include "ir/reference/Interpreter.h"
+#include "ir/reference/LogitError.h"
 #include "ir/rt/Rt.h"
 #include "passes/Pipeline.h"
 #include "tests/support/Npz.h"
@@ -13,7 +14,6 @@
 #include "gtest/gtest.h"
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 
 using namespace mlir;
@@ -24,16 +24,6 @@ namespace {
 std::filesystem::path checkpointDirectory() {
   const char *path = std::getenv("QUIRE_TINY_RANDOM");
   return path != nullptr ? path : "";
-}
-
-double deviationOf(const std::vector<float> &values) {
-  double sum = 0, squares = 0;
-  for (float value : values) {
-    sum += value;
-    squares += double(value) * value;
-  }
-  double count = double(values.size());
-  return std::sqrt(squares / count - sum / count * sum / count);
 }
 
 /// Largest difference, in deviations of the reference.
@@ -48,14 +38,8 @@ double worstError(ModuleOp module, const Checkpoint &checkpoint,
     input.logitRow[i] = int32_t(i);
   }
   auto logits = interpreter.step(input);
-  if (failed(logits) || logits->values.size() != expected.size()) {
-    return INFINITY;
-  }
-  double worst = 0;
-  for (size_t i = 0; i < expected.size(); ++i) {
-    worst = std::max(worst, std::fabs(double(logits->values[i]) - expected[i]));
-  }
-  return worst / deviationOf(expected);
+  return failed(logits) ? reference::LogitError().worst
+                        : reference::logitError(logits->values, expected).worst;
 }
 
 class PhaseLogits : public testing::TestWithParam<std::string> {};

@@ -93,7 +93,7 @@ int runCommandLine(int argc, char **argv) {
 }
 
 absl::Status compileCommand(int argc, char **argv) {
-  return becomeCompiler(argc, argv);
+  return becomeCompiler({argv + 1, argv + argc});
 }
 
 } // namespace quire::cli

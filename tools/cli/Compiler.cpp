@@ -62,13 +62,13 @@ absl::StatusOr<std::string> findCompiler() {
                             "compiled elsewhere"));
 }
 
-absl::Status becomeCompiler(int argc, char **argv) {
+absl::Status becomeCompiler(const std::vector<std::string> &arguments) {
   absl::StatusOr<std::string> program = findCompiler();
   if (!program.ok()) {
     return program.status();
   }
   std::vector<std::string> words{kCompilerName};
-  words.insert(words.end(), argv + 1, argv + argc);
+  words.insert(words.end(), arguments.begin(), arguments.end());
   // Signals that this process caught are back to their defaults after exec;
   // an ignored one would stay ignored.
   ::signal(SIGPIPE, SIG_DFL);

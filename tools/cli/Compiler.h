@@ -14,9 +14,8 @@ namespace quire::cli {
 /// Path of quire-compile: beside this binary, in ../libexec, or on PATH.
 absl::StatusOr<std::string> findCompiler();
 
-/// Replaces this process by the compiler, with the arguments after argv[0].
-/// Returns only on failure.
-absl::Status becomeCompiler(int argc, char **argv);
+/// Replaces this process by the compiler. Returns only on failure.
+absl::Status becomeCompiler(const std::vector<std::string> &arguments);
 
 /// Runs the compiler and waits for it. Its stdout is turned to stderr. When
 /// it fails it has said why, and the status ends the process silently with

@@ -7,6 +7,7 @@
 #include "tools/cli/Commands.h"
 #include "tools/cli/EngineFiles.h"
 #include "tools/cli/Files.h"
+#include "tools/cli/InspectBisect.h"
 #include "tools/cli/InspectHtml.h"
 #include "tools/cli/JsonOutput.h"
 #include "tools/cli/ManifestJson.h"
@@ -28,7 +29,7 @@ struct InspectOptions {
   bool memory = false;
   bool kernels = false;
   bool verify = false;
-  bool bisect = false;
+  BisectRequest bisect;
   bool json = false;
   std::string ir;
   std::string html;
@@ -44,19 +45,17 @@ absl::StatusOr<InspectOptions> parse(int argc, char **argv) {
                  "the memory ledger, with the given cache and threads");
   arguments.flag("--kernels", options.kernels, "every launch of a step");
   arguments.flag("--verify", options.verify, "check every file's checksum");
-  arguments.refused("--bisect", options.bisect);
+  options.bisect.addTo(arguments);
   arguments.flag("--json", options.json, "print JSON");
   arguments.name("--html", options.html, "write a page to this file");
   QUIRE_RETURN_IF_ERROR(arguments.parse(argc, argv));
-  if (options.bisect) {
-    return usageError("--bisect is not supported by this build; compare the "
-                      "phases of quire compile --dump-ir");
-  }
+  QUIRE_RETURN_IF_ERROR(options.bisect.check(arguments));
   int views = options.manifest + options.memory + options.kernels +
-              options.verify + !options.ir.empty() + !options.html.empty();
+              options.verify + options.bisect.wanted + !options.ir.empty() +
+              !options.html.empty();
   if (views > 1) {
     return usageError("give one of --manifest, --ir, --memory, --kernels, "
-                      "--verify and --html");
+                      "--verify, --bisect and --html");
   }
   return options;
 }
@@ -167,6 +166,9 @@ absl::Status print(const ordered_json &json, const std::string &text,
 
 absl::Status inspectCommand(int argc, char **argv) {
   QUIRE_ASSIGN_OR_RETURN(InspectOptions options, parse(argc, argv));
+  if (options.bisect.wanted) {
+    return bisect(options.bisect, options.model, options.json);
+  }
   QUIRE_ASSIGN_OR_RETURN(std::unique_ptr<EngineDirectory> engine,
                          openDirectory(options.model));
   const manifest::Manifest &manifest = engine->manifest();

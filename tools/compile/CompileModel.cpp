@@ -3,21 +3,18 @@
 #include "codegen/Codegen.h"
 #include "frontends/Import.h"
 #include "frontends/formats/HuggingFaceDirectory.h"
-#include "frontends/formats/Utf8.h"
 #include "passes/Explain.h"
 #include "passes/Pipeline.h"
+#include "tools/compile/Diagnostics.h"
 #include "tools/compile/Interrupt.h"
 #include "tools/compile/ModelText.h"
 #include "tools/compile/PrintPlan.h"
 #include "tools/compile/Progress.h"
 #include "tools/machine/MachineProfileFile.h"
 
-#include "ir/lm/Lm.h"
-#include "ir/rt/Rt.h"
-
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/MLIRContext.h"
+#include "llvm/ADT/StringExtras.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -32,18 +29,6 @@ namespace {
 
 constexpr const char *kCompilerVersion = QUIRE_VERSION;
 
-/// "where: what" of a diagnostic, where `where` is the model's name for it.
-void printDiagnostic(Diagnostic &diagnostic) {
-  if (diagnostic.getSeverity() != DiagnosticSeverity::Error) {
-    return;
-  }
-  std::string where;
-  if (auto named = dyn_cast<NameLoc>(diagnostic.getLocation())) {
-    where = named.getName().str() + ": ";
-  }
-  std::cerr << "quire: error: " << oneLine(where + diagnostic.str()) << "\n";
-}
-
 std::string printModule(ModuleOp module) {
   std::string text;
   llvm::raw_string_ostream os(text);
@@ -56,8 +41,7 @@ class Compilation {
 public:
   Compilation(const CompileOptions &options, const MachineChoice &machine)
       : options(options), machine(machine), progress(!options.quiet) {
-    context.loadDialect<lm::LmDialect, rt::RtDialect, func::FuncDialect>();
-    context.getDiagEngine().registerHandler(printDiagnostic);
+    prepareContext(context);
   }
 
   LogicalResult run() {
@@ -65,7 +49,7 @@ public:
     if (complete) {
       absl::Status free = checkEngineDirectory(options.output, options.force);
       if (!free.ok()) {
-        return fail(free);
+        return reportError(free);
       }
     }
     if (failed(import()) || failed(lower())) {
@@ -81,12 +65,6 @@ public:
   }
 
 private:
-  LogicalResult fail(const absl::Status &status) {
-    std::cerr << "quire: error: " << oneLine(std::string(status.message()))
-              << "\n";
-    return failure();
-  }
-
   LogicalResult import() {
     if (options.noWeights) {
       std::filesystem::path path = options.model;
@@ -100,7 +78,7 @@ private:
     }
     auto opened = openCheckpoint(options.model);
     if (!opened.ok()) {
-      return fail(opened.status());
+      return reportError(opened.status());
     }
     checkpoint = *std::move(opened);
     FailureOr<ImportedModel> imported =
@@ -148,7 +126,7 @@ private:
     file << text;
     file.close();
     if (!file) {
-      return fail(absl::UnavailableError(
+      return reportError(absl::UnavailableError(
           "cannot write " + path.string() +
           "; give --dump-ir a directory that can be written"));
     }
@@ -195,12 +173,15 @@ private:
     kept["page-size"] = std::to_string(options.pipeline.pageSize);
     kept["max-context"] = std::to_string(config.maxContext);
     kept["max-batch-tokens"] = std::to_string(options.pipeline.maxRows);
+    if (!options.pipeline.disabled.empty()) {
+      kept["disable-pass"] = llvm::join(options.pipeline.disabled, ",");
+    }
   }
 
   LogicalResult write() {
     auto text = readModelText(*checkpoint);
     if (!text.ok()) {
-      return fail(text.status());
+      return reportError(text.status());
     }
     EngineOptions engine;
     engine.directory = options.output;
@@ -244,8 +225,7 @@ int compileModel(const CompileOptions &options) {
   catchInterrupts();
   auto machine = chooseMachineProfile(options.machineProfile);
   if (!machine.ok()) {
-    std::cerr << "quire: error: "
-              << oneLine(std::string(machine.status().message())) << "\n";
+    (void)reportError(machine.status());
     return 1;
   }
   Compilation compilation(options, *machine);

@@ -1,14 +1,14 @@
 // How far logits are from others: the measures the numbers are judged by.
 
-#ifndef QUIRE_TESTS_E2E_LOGITERROR_H
-#define QUIRE_TESTS_E2E_LOGITERROR_H
+#ifndef QUIRE_IR_REFERENCE_LOGITERROR_H
+#define QUIRE_IR_REFERENCE_LOGITERROR_H
 
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <vector>
 
-namespace quire::e2e {
+namespace quire::reference {
 
 struct LogitError {
   double worst = std::numeric_limits<double>::infinity();
@@ -64,6 +64,6 @@ inline double meanDivergence(const std::vector<float> &got,
   return total / double(rows);
 }
 
-} // namespace quire::e2e
+} // namespace quire::reference
 
 #endif

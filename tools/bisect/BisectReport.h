@@ -1,0 +1,23 @@
+// What a bisection came to, as a table for people and as JSON.
+
+#ifndef QUIRE_TOOLS_BISECT_BISECTREPORT_H
+#define QUIRE_TOOLS_BISECT_BISECTREPORT_H
+
+#include "tools/bisect/PassBisect.h"
+
+#include "nlohmann/json.hpp"
+
+#include <span>
+#include <string>
+
+namespace quire::bisect {
+
+std::string passTable(std::span<const PassChange> changes);
+/// A row for each pass; numbers that are none become null.
+nlohmann::ordered_json passJson(std::span<const PassChange> changes);
+/// The sentence that names a wrong pass and says what to do.
+std::string describe(const PassChange &wrong);
+
+} // namespace quire::bisect
+
+#endif
