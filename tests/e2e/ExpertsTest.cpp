@@ -5,14 +5,13 @@
 #include "runtime/engine/IsaLevel.h"
 #include "tests/e2e/Harness.h"
 #include "tests/e2e/Program.h"
+#include "tests/e2e/RandomTensors.h"
 #include "tests/e2e/ScoreCuts.h"
 #include "tests/runtime/EngineHarness.h"
-#include "tests/support/SafetensorsWriter.h"
 #include "tests/support/TemporaryDirectory.h"
 
 #include "gtest/gtest.h"
 
-#include <cmath>
 #include <random>
 
 namespace quire::e2e {
@@ -32,52 +31,36 @@ void writeExpertModel(const test::TemporaryDirectory &folder) {
     "rms_norm_eps": 1e-06, "num_experts": 10, "num_experts_per_tok": 3,
     "moe_intermediate_size": 96, "shared_expert_intermediate_size": 160,
     "norm_topk_prob": true, "mlp_only_layers": [1], "qkv_bias": false})");
-  std::mt19937 random(7);
-  test::SafetensorsWriter writer;
-  auto add = [&](const std::string &name, const std::vector<int64_t> &shape,
-                 double mean, double size) {
-    int64_t count = 1;
-    for (int64_t extent : shape) {
-      count *= extent;
-    }
-    std::normal_distribution<float> normal{float(mean), float(size)};
-    std::vector<float> values(static_cast<size_t>(count));
-    for (float &value : values) {
-      value = normal(random);
-    }
-    writer.floats(name, shape, values);
-  };
-  auto norm = [&](const std::string &name) { add(name, {kHidden}, 1, 0.3); };
-  auto product = [&](const std::string &name, std::vector<int64_t> shape) {
-    add(name, shape, 0, 1.3 / std::sqrt(double(shape.back())));
-  };
-  product("model.embed_tokens.weight", {kVocabulary, kHidden});
-  product("lm_head.weight", {kVocabulary, kHidden});
+  RandomTensors tensors;
+  auto norm = [&](const std::string &name) { tensors.norm(name, kHidden); };
+  tensors.product("model.embed_tokens.weight", {kVocabulary, kHidden});
+  tensors.product("lm_head.weight", {kVocabulary, kHidden});
   norm("model.norm.weight");
   for (int layer = 0; layer < 3; ++layer) {
     std::string at = "model.layers." + std::to_string(layer) + ".";
     norm(at + "input_layernorm.weight");
     norm(at + "post_attention_layernorm.weight");
-    product(at + "self_attn.q_proj.weight", {kHidden, kHidden});
-    product(at + "self_attn.k_proj.weight", {kHidden / 2, kHidden});
-    product(at + "self_attn.v_proj.weight", {kHidden / 2, kHidden});
-    product(at + "self_attn.o_proj.weight", {kHidden, kHidden});
+    tensors.product(at + "self_attn.q_proj.weight", {kHidden, kHidden});
+    tensors.product(at + "self_attn.k_proj.weight", {kHidden / 2, kHidden});
+    tensors.product(at + "self_attn.v_proj.weight", {kHidden / 2, kHidden});
+    tensors.product(at + "self_attn.o_proj.weight", {kHidden, kHidden});
     auto mlp = [&](const std::string &name, int64_t inner) {
-      product(at + name + "gate_proj.weight", {inner, kHidden});
-      product(at + name + "up_proj.weight", {inner, kHidden});
-      product(at + name + "down_proj.weight", {kHidden, inner});
+      tensors.product(at + name + "gate_proj.weight", {inner, kHidden});
+      tensors.product(at + name + "up_proj.weight", {inner, kHidden});
+      tensors.product(at + name + "down_proj.weight", {kHidden, inner});
     };
     if (layer == 1) {
       mlp("mlp.", 128);
       continue;
     }
-    product(at + "mlp.gate.weight", {kExperts, kHidden});
-    product(at + "mlp.shared_expert_gate.weight", {1, kHidden});
+    tensors.product(at + "mlp.gate.weight", {kExperts, kHidden});
+    tensors.product(at + "mlp.shared_expert_gate.weight", {1, kHidden});
     mlp("mlp.shared_expert.", kShared);
-    product(at + "mlp.experts.gate_up_proj", {kExperts, 2 * kInner, kHidden});
-    product(at + "mlp.experts.down_proj", {kExperts, kHidden, kInner});
+    tensors.product(at + "mlp.experts.gate_up_proj",
+                    {kExperts, 2 * kInner, kHidden});
+    tensors.product(at + "mlp.experts.down_proj", {kExperts, kHidden, kInner});
   }
-  writer.write(folder.file("model.safetensors"));
+  tensors.write(folder.file("model.safetensors"));
 }
 
 std::vector<int64_t> someTokens(int64_t count, uint64_t seed) {

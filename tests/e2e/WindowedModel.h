@@ -5,11 +5,8 @@
 #ifndef QUIRE_TESTS_E2E_WINDOWEDMODEL_H
 #define QUIRE_TESTS_E2E_WINDOWEDMODEL_H
 
-#include "tests/support/SafetensorsWriter.h"
+#include "tests/e2e/RandomTensors.h"
 #include "tests/support/TemporaryDirectory.h"
-
-#include <cmath>
-#include <random>
 
 namespace quire::e2e {
 
@@ -23,33 +20,23 @@ inline void writeWindowedModel(const test::TemporaryDirectory &folder) {
     "max_position_embeddings": 512, "rms_norm_eps": 1e-06,
     "hidden_activation": "gelu_pytorch_tanh", "rope_theta": 1000000.0,
     "rope_local_base_freq": 10000.0, "tie_word_embeddings": true})");
-  std::mt19937 random(7);
-  test::SafetensorsWriter writer;
-  auto add = [&](const std::string &name, int64_t rows, int64_t columns,
-                 double size) {
-    std::normal_distribution<float> normal(0.0f, float(size));
-    std::vector<float> values(size_t(rows * columns));
-    for (float &value : values) {
-      value = normal(random);
-    }
-    writer.floats(name + ".weight",
-                  rows == 1 ? std::vector<int64_t>{columns}
-                            : std::vector<int64_t>{rows, columns},
-                  values);
+  RandomTensors tensors;
+  auto norm = [&](const std::string &name, int64_t features) {
+    tensors.add(name + ".weight", {features}, 0, 0.3); // less one
   };
   auto product = [&](const std::string &name, int64_t rows, int64_t columns) {
-    add(name, rows, columns, 1.3 / std::sqrt(double(columns)));
+    tensors.product(name + ".weight", {rows, columns});
   };
-  add("model.embed_tokens", 259, 72, 0.06);
+  tensors.add("model.embed_tokens.weight", {259, 72}, 0, 0.06);
   for (int layer = 0; layer < 4; ++layer) {
     std::string prefix = "model.layers." + std::to_string(layer) + ".";
-    for (const char *norm :
+    for (const char *name :
          {"input_layernorm", "post_attention_layernorm",
           "pre_feedforward_layernorm", "post_feedforward_layernorm"}) {
-      add(prefix + norm, 1, 72, 0.3);
+      norm(prefix + name, 72);
     }
-    add(prefix + "self_attn.q_norm", 1, 20, 0.3);
-    add(prefix + "self_attn.k_norm", 1, 20, 0.3);
+    norm(prefix + "self_attn.q_norm", 20);
+    norm(prefix + "self_attn.k_norm", 20);
     product(prefix + "self_attn.q_proj", 80, 72);
     product(prefix + "self_attn.k_proj", 40, 72);
     product(prefix + "self_attn.v_proj", 40, 72);
@@ -58,8 +45,8 @@ inline void writeWindowedModel(const test::TemporaryDirectory &folder) {
     product(prefix + "mlp.up_proj", 100, 72);
     product(prefix + "mlp.down_proj", 72, 100);
   }
-  add("model.norm", 1, 72, 0.3);
-  writer.write(folder.file("model.safetensors"));
+  norm("model.norm", 72);
+  tensors.write(folder.file("model.safetensors"));
 }
 
 } // namespace quire::e2e
