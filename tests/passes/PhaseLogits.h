@@ -7,6 +7,7 @@
 #include "frontends/Import.h"
 #include "ir/reference/CheckpointParams.h"
 #include "ir/reference/Interpreter.h"
+#include "ir/reference/LogitError.h"
 #include "ir/rt/Rt.h"
 #include "passes/Pipeline.h"
 #include "tests/support/Npz.h"
@@ -15,7 +16,6 @@
 #include "gtest/gtest.h"
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 
 namespace quire::test {
@@ -96,23 +96,6 @@ inline std::vector<float> logitsOf(mlir::ModuleOp module,
     first += size;
   }
   return logits;
-}
-
-/// Largest difference, in deviations of what is expected; infinite where there
-/// are more or fewer logits.
-inline double worstError(const std::vector<float> &logits,
-                         std::span<const float> expected) {
-  if (logits.size() != expected.size()) {
-    return INFINITY;
-  }
-  double sum = 0, squares = 0, worst = 0;
-  for (size_t i = 0; i < expected.size(); ++i) {
-    sum += expected[i];
-    squares += double(expected[i]) * expected[i];
-    worst = std::max(worst, std::fabs(double(logits[i]) - expected[i]));
-  }
-  double count = double(expected.size());
-  return worst / std::sqrt(squares / count - sum / count * sum / count);
 }
 
 } // namespace quire::test
