@@ -46,6 +46,7 @@ struct Interpreter::State {
   int64_t materialisedBlock = 0;
   HandlerTable handlers;
   Probe probe;
+  LaunchProbe launchProbe;
   const StepInput *input = nullptr; // of the step that runs
   llvm::StringMap<Rows> buffers;    // of an rt module, by symbol
 };

@@ -101,6 +101,15 @@ Interpreter::~Interpreter() = default;
 
 void Interpreter::setProbe(Probe probe) { state->probe = std::move(probe); }
 
+void Interpreter::setLaunchProbe(LaunchProbe probe) {
+  state->launchProbe = std::move(probe);
+}
+
+const Rows *Interpreter::buffer(StringRef symbol) const {
+  auto found = state->buffers.find(symbol);
+  return found == state->buffers.end() ? nullptr : &found->second;
+}
+
 std::vector<int64_t> Interpreter::pageSizes() const {
   std::vector<int64_t> sizes;
   for (const CacheGroup &group : state->groups) {

@@ -28,6 +28,10 @@ struct InterpreterOptions {
 using Probe = std::function<void(mlir::Operation *, int64_t layer,
                                  unsigned result, const Rows &)>;
 
+/// Called after each launch of an rt module's step, with the layer it ran for
+/// (-1 outside layers).
+using LaunchProbe = std::function<void(mlir::Operation *, int64_t layer)>;
+
 class Interpreter {
 public:
   /// The module must have verified; it and `params` must outlive this.
@@ -40,6 +44,10 @@ public:
   llvm::FailureOr<Rows> step(const StepInput &input);
 
   void setProbe(Probe probe);
+  void setLaunchProbe(LaunchProbe probe);
+
+  /// What an rt module's step last wrote to a buffer; null: nothing.
+  const Rows *buffer(llvm::StringRef symbol) const;
 
   /// Page sizes of the module's cache groups, in their order ({16} where it
   /// has none): what chainStep wants.

@@ -160,6 +160,9 @@ static LogicalResult runSequence(Interpreter::State &state,
           return failure();
         }
       }
+      if (state.launchProbe) {
+        state.launchProbe(launch, layer);
+      }
     } else if (!isa<rt::BarrierOp>(op)) {
       return op.emitError()
              << "the reference interpreter does not know " << op.getName();

@@ -128,7 +128,10 @@ void WorkerPool::run(QuireStepFn function, const QuireStep *step) {
     self.track.mark();
     begin = steadyNanoseconds();
   }
-  if (team.size() == 1) {
+  if (watcher) {
+    static constexpr QuireWorkerApi kWatched = {launchWatched, barrierAlone};
+    function(step, &kWatched, &self);
+  } else if (team.size() == 1) {
     function(step, recorded ? &alone<Recorded>() : &alone<NotRecorded>(),
              &self);
   } else {
@@ -205,6 +208,13 @@ void WorkerPool::launchAlone(QuireWorker *worker, int32_t launch,
   recorder.launched(launch, layer);
 }
 
+void WorkerPool::launchWatched(QuireWorker *worker, int32_t launch,
+                               QuireTileCountFn count, QuireTileFn tile,
+                               const QuireStep *step, const QuireLayer *layer) {
+  launchAlone<NotRecorded>(worker, launch, count, tile, step, layer);
+  worker->pool->watcher(launch, *step, layer);
+}
+
 template <typename Recorder>
 void WorkerPool::launch(QuireWorker *worker, int32_t launch,
                         QuireTileCountFn count, QuireTileFn tile,
@@ -276,6 +286,15 @@ template <typename Recorder> void WorkerPool::barrier(QuireWorker *worker) {
 }
 
 void WorkerPool::barrierAlone(QuireWorker *) {}
+
+absl::Status WorkerPool::watch(LaunchWatch watch) {
+  if (team.size() != 1) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "launches are watched with one worker, not ", team.size()));
+  }
+  watcher = std::move(watch);
+  return absl::OkStatus();
+}
 
 void WorkerPool::startRecording() {
   quiesce();

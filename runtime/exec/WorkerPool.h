@@ -20,11 +20,17 @@
 #include "runtime/exec/StepRecord.h"
 #include "runtime/exec/Waiting.h"
 
+#include <functional>
 #include <memory>
 #include <thread>
 #include <vector>
 
 namespace quire {
+
+/// Told of a launch when all its tiles have finished; may read and change what
+/// they wrote. `layer` is the one that the launch ran for.
+using LaunchWatch = std::function<void(int32_t launch, const QuireStep &step,
+                                       const QuireLayer *layer)>;
 
 struct WorkerPoolOptions {
   int workers = 0; // 0: one per physical core this process may use
@@ -54,6 +60,10 @@ public:
   /// Ends it; what was recorded.
   StepRecord stopRecording();
 
+  /// Stops behind every launch of the coming steps for `watch`; an empty one
+  /// ends that. FailedPrecondition where other workers would run ahead.
+  absl::Status watch(LaunchWatch watch);
+
   void addTo(Ledger &ledger) const;
 
 private:
@@ -80,6 +90,9 @@ private:
   static void launchAlone(QuireWorker *worker, int32_t launch,
                           QuireTileCountFn count, QuireTileFn tile,
                           const QuireStep *step, const QuireLayer *layer);
+  static void launchWatched(QuireWorker *worker, int32_t launch,
+                            QuireTileCountFn count, QuireTileFn tile,
+                            const QuireStep *step, const QuireLayer *layer);
   template <typename Recorder> static void barrier(QuireWorker *worker);
   static void barrierAlone(QuireWorker *worker);
 
@@ -96,6 +109,7 @@ private:
   std::atomic<bool> stopping{false};
   std::atomic<bool> recording{false};
   std::vector<StepSample> steps;
+  LaunchWatch watcher;
 };
 
 } // namespace quire

@@ -4,9 +4,10 @@
 #include "frontends/formats/StrCat.h"
 #include "frontends/formats/Utf8.h"
 #include "ir/reference/CheckpointParams.h"
-#include "runtime/engine/EngineDirectory.h"
+#include "runtime/Engine.h"
 #include "tools/bisect/BisectOptions.h"
 #include "tools/bisect/BisectReport.h"
+#include "tools/bisect/LaunchBisect.h"
 #include "tools/bisect/PassBisect.h"
 #include "tools/compile/Diagnostics.h"
 #include "tools/compile/Interrupt.h"
@@ -27,42 +28,68 @@ public:
   }
 
   LogicalResult run() {
-    if (failed(open()) || failed(bisectPasses())) {
-      return failure();
-    }
-    return success();
+    return success(succeeded(open()) && succeeded(bisectPasses()) &&
+                   succeeded(bisectLaunches()));
   }
 
   /// What was found out, also where it went no further than a broken module.
   LogicalResult report() const {
-    const PassChange *wrong = passes ? passes->firstWrong() : nullptr;
     if (!passes) {
       return failure();
     }
-    if (options.json) {
-      nlohmann::ordered_json json = {
-          {"tokens", options.tokens},
-          {"passes", passJson(passes->changes())},
-          {"first_wrong_pass",
-           wrong ? nlohmann::ordered_json(wrong->pass) : nullptr}};
-      std::cout << json.dump(2) << "\n";
-    } else {
-      std::cout << passTable(passes->changes());
-      std::cout << (wrong ? "" : "every pass keeps the numbers\n");
+    const PassChange *pass = passes->firstWrong();
+    const LaunchChange *launch = launches ? launches->firstWrong() : nullptr;
+    options.json ? printJson(pass, launch) : printText(pass, launch);
+    if (pass) {
+      (void)reportError(absl::InternalError(describe(*pass)));
     }
-    std::cout.flush();
-    return wrong ? reportError(absl::InternalError(describe(*wrong)))
-                 : success();
+    if (launch) {
+      (void)reportError(absl::InternalError(describe(*launch)));
+    }
+    return success(!pass && !launch);
   }
 
 private:
-  LogicalResult open() {
-    auto directory = EngineDirectory::open(options.engine, {.loadCode = false});
-    if (!directory.ok()) {
-      return reportError(directory.status());
+  void printJson(const PassChange *pass, const LaunchChange *launch) const {
+    using nlohmann::ordered_json;
+    ordered_json json = {
+        {"tokens", options.tokens},
+        {"passes", passJson(passes->changes())},
+        {"first_wrong_pass", pass ? ordered_json(pass->pass) : nullptr},
+        {"launches", ordered_json::array()},
+        {"first_wrong_launch", nullptr}};
+    if (launches) {
+      json["launches"] = launchJson(launches->changes());
     }
-    engine = *std::move(directory);
-    auto pipelineOptions = pipelineOptionsOf(engine->manifest());
+    if (launch) {
+      json["first_wrong_launch"] = launchJson({launch, 1}).front();
+    }
+    std::cout << json.dump(2) << "\n" << std::flush;
+  }
+
+  void printText(const PassChange *pass, const LaunchChange *launch) const {
+    std::cout << passTable(passes->changes())
+              << (pass ? "" : "every pass keeps the numbers\n");
+    if (launches) {
+      std::cout << "\n"
+                << launchTable(launches->changes())
+                << (launch ? "" : "every launch gives the interpreter's\n");
+    }
+    std::cout.flush();
+  }
+
+  LogicalResult open() {
+    auto loaded = Engine::load(
+        options.engine,
+        {.threads = 1, // watched launches run alone
+         .cacheTokens = std::max<int64_t>(1, int64_t(options.tokens.size())),
+         .maxSequences = 1,
+         .isa = options.isa});
+    if (!loaded.ok()) {
+      return reportError(loaded.status());
+    }
+    engine = *std::move(loaded);
+    auto pipelineOptions = pipelineOptionsOf(manifest());
     if (!pipelineOptions.ok()) {
       return reportError(pipelineOptions.status());
     }
@@ -76,7 +103,7 @@ private:
     }
     checkpoint = *std::move(opened);
     FailureOr<ImportedModel> imported = importCheckpoint(
-        context, *checkpoint, engine->manifest().model().max_context());
+        context, *checkpoint, manifest().model().max_context());
     if (failed(imported)) {
       return failure();
     }
@@ -87,7 +114,7 @@ private:
 
   /// One step must take the prompt, with the logits of every token.
   absl::Status checkPrompt() const {
-    const manifest::Model &limits = engine->manifest().model();
+    const manifest::Model &limits = manifest().model();
     int64_t most = std::min({limits.max_batch_tokens(), limits.max_logit_rows(),
                              limits.max_context()});
     if (int64_t(options.tokens.size()) > most) {
@@ -123,14 +150,29 @@ private:
                        });
   }
 
+  /// Only of a pipeline that ran to its end.
+  LogicalResult bisectLaunches() {
+    launches.emplace(*model.module, *params, *engine);
+    if (failed(launches->run(options.tokens))) {
+      launches.reset();
+      return failure();
+    }
+    return success();
+  }
+
+  const manifest::Manifest &manifest() const {
+    return engine->engineDirectory()->manifest();
+  }
+
   const BisectOptions &options;
   MLIRContext context;
-  std::unique_ptr<EngineDirectory> engine;
+  std::unique_ptr<Engine> engine;
   PipelineOptions pipeline;
   std::unique_ptr<Checkpoint> checkpoint;
   ImportedModel model;
   std::optional<reference::CheckpointParams> params;
   std::optional<PassBisect> passes;
+  std::optional<LaunchBisect> launches;
 };
 
 } // namespace

@@ -12,7 +12,7 @@
 namespace quire::bisect {
 
 ParsedBisect parseBisectCommand(int argc, char **argv) {
-  CLI::App app("Finds the pass that breaks a model's numbers.",
+  CLI::App app("Finds the pass and the launch that break a model's numbers.",
                "quire-compile --bisect");
   BisectOptions options;
   app.add_option("CHECKPOINT", options.checkpoint)->required();
@@ -20,6 +20,7 @@ ParsedBisect parseBisectCommand(int argc, char **argv) {
   app.add_option("--tokens", options.tokens, "the prompt as ids: 1,2,3")
       ->delimiter(',')
       ->required();
+  app.add_option("--isa", options.isa, "code level of the engine");
   app.add_flag("--json", options.json, "print JSON");
   try {
     app.parse(argc, argv);

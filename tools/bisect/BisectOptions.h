@@ -19,6 +19,7 @@ struct BisectOptions {
   std::string checkpoint;
   std::string engine;
   std::vector<int32_t> tokens;
+  std::string isa; // of the engine's code; empty: this CPU's best
   bool json = false;
 };
 

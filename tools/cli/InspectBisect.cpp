@@ -46,7 +46,8 @@ std::string joined(const std::vector<int64_t> &ids) {
 
 void BisectRequest::addTo(Arguments &arguments) {
   arguments.flag("--bisect", wanted,
-                 "find the pass that breaks the numbers, on a short prompt");
+                 "find the pass and the launch that break the numbers, on a "
+                 "short prompt");
   arguments.name("--checkpoint", checkpoint,
                  "with --bisect on an engine: what it was compiled from");
   arguments.name("-p,--prompt", prompt, "with --bisect: another prompt");
@@ -88,6 +89,9 @@ absl::Status bisect(const BisectRequest &request, const ModelOptions &model,
   std::vector<std::string> words = {"--bisect",
                                     isEngine ? request.checkpoint : model.model,
                                     engine, "--tokens", joined(ids)};
+  if (!model.isa.empty()) {
+    words.insert(words.end(), {"--isa", model.isa});
+  }
   if (json) {
     words.push_back("--json");
   }

@@ -181,6 +181,28 @@ TEST_P(WorkerPoolTest, TheRecordHasAllTilesAndNoOverlaps) {
   EXPECT_TRUE(pool->stopRecording().steps.empty());
 }
 
+TEST(WatchedWorkerPoolTest, StopsBehindEachLaunch) {
+  auto pool = makePool(1);
+  QuireBatch batch{};
+  batch.rows = 3;
+  QuireStep step{};
+  step.batch = &batch;
+  tilesRun = 0;
+  int launches = 0;
+  auto watch = [&](int32_t launch, const QuireStep &seen, const QuireLayer *) {
+    EXPECT_EQ(launch, launches++);
+    EXPECT_EQ(&seen, &step);
+    EXPECT_EQ(tilesRun.load(), 3 * launches);
+  };
+  ASSERT_TRUE(pool->watch(watch).ok());
+  pool->run(freeStep, &step);
+  EXPECT_EQ(launches, 100);
+  ASSERT_TRUE(pool->watch(nullptr).ok());
+  pool->run(freeStep, &step);
+  EXPECT_EQ(launches, 100);
+  EXPECT_FALSE(makePool(2)->watch(watch).ok());
+}
+
 INSTANTIATE_TEST_SUITE_P(Workers, WorkerPoolTest, testing::Values(1, 2, 3, 7));
 
 // One worker blocks inside its tile: the others do everything else, and only
