@@ -105,13 +105,14 @@ InterpretedModel::InterpretedModel(const std::string &path,
   params = std::make_unique<reference::CheckpointParams>(*checkpoint);
 }
 
-std::vector<float> InterpretedModel::logits(std::span<const int64_t> ids) {
+std::vector<float> InterpretedModel::logits(std::span<const int64_t> ids,
+                                            int32_t prompt) {
   if (!model.module) {
     return {};
   }
   reference::Interpreter interpreter(*model.module, *params);
   std::vector<int32_t> tokens(ids.begin(), ids.end());
-  auto input = reference::chainStep(tokens, 0, interpreter.pageSizes());
+  auto input = reference::chainStep(tokens, 0, interpreter.pageSizes(), prompt);
   input.logitRow.resize(tokens.size());
   std::iota(input.logitRow.begin(), input.logitRow.end(), 0);
   auto rows = interpreter.step(input);

@@ -31,8 +31,9 @@ public:
   InterpretedModel(const std::string &checkpoint, const ModelFormats &formats,
                    int64_t maxContext = 0);
 
-  /// Logits of every token; empty after a failure.
-  std::vector<float> logits(std::span<const int64_t> ids);
+  /// Logits of every token, the first `prompt` of which are a prompt (-1: all
+  /// of them); empty after a failure.
+  std::vector<float> logits(std::span<const int64_t> ids, int32_t prompt = -1);
 
   /// Puts parameters in the place of converted weights, their values rounded
   /// by the packer's quantiser: from now on this is the same model on
