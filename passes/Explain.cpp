@@ -18,10 +18,6 @@ void explain(ModuleOp module, llvm::StringRef pass, const llvm::Twine &text) {
   module->setAttr(kAttribute, builder.getArrayAttr(lines));
 }
 
-std::string counted(int64_t count, llvm::StringRef noun) {
-  return (llvm::Twine(count) + " " + noun + (count == 1 ? "" : "s")).str();
-}
-
 void printExplanations(ModuleOp module, llvm::raw_ostream &os) {
   if (auto lines = module->getAttrOfType<ArrayAttr>(kAttribute)) {
     for (auto line : lines.getAsRange<StringAttr>()) {

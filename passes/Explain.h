@@ -4,6 +4,8 @@
 #ifndef QUIRE_PASSES_EXPLAIN_H
 #define QUIRE_PASSES_EXPLAIN_H
 
+#include "frontends/formats/Counted.h"
+
 #include "mlir/IR/BuiltinOps.h"
 
 namespace quire {
@@ -11,9 +13,6 @@ namespace quire {
 /// Appends "pass: text".
 void explain(mlir::ModuleOp module, llvm::StringRef pass,
              const llvm::Twine &text);
-
-/// "1 norm", "2 norms".
-std::string counted(int64_t count, llvm::StringRef noun);
 
 /// Prints every line noted so far.
 void printExplanations(mlir::ModuleOp module, llvm::raw_ostream &os);

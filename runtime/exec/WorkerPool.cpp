@@ -1,6 +1,7 @@
 #include "runtime/exec/WorkerPool.h"
 
 #include "absl/strings/str_cat.h"
+#include "frontends/formats/Counted.h"
 #include "ir/rt/Layout.h"
 #include "runtime/engine/StatusMacros.h"
 #include "runtime/exec/CpuTopology.h"
@@ -319,7 +320,8 @@ StepRecord WorkerPool::stopRecording() {
 
 void WorkerPool::addTo(Ledger &ledger) const {
   ledger.add({"executor", "scratch",
-              absl::StrCat(team.size(), " workers x ", scratchStride, " bytes"),
+              absl::StrCat(counted(workers(), "worker"), " x ", scratchStride,
+                           " bytes"),
               scratch.bytes()});
 }
 

@@ -1,6 +1,7 @@
 #include "runtime/kv/BlockPool.h"
 
 #include "absl/strings/str_cat.h"
+#include "frontends/formats/Counted.h"
 #include "runtime/engine/StatusMacros.h"
 
 #include <algorithm>
@@ -215,11 +216,12 @@ absl::Status BlockPool::checkBalance() const {
 }
 
 void BlockPool::addTo(Ledger &ledger) const {
-  std::string formula = absl::StrCat(slabs.size(), " slabs x ", bytesPerSlab,
-                                     " bytes; a slab is");
+  std::string formula = absl::StrCat(counted(slabCount(), "slab"), " x ",
+                                     bytesPerSlab, " bytes; a slab is");
   for (size_t g = 0; g < specs.size(); ++g) {
-    absl::StrAppend(&formula, g == 0 ? " " : " or ", states[g].pagesPerSlab,
-                    " pages of ", specs[g].pageSize, " tokens (", specs[g].name,
+    absl::StrAppend(&formula, g == 0 ? " " : " or ",
+                    counted(states[g].pagesPerSlab, "page"), " of ",
+                    counted(specs[g].pageSize, "token"), " (", specs[g].name,
                     ", ", specs[g].format, ", ", specs[g].pageBytes, " bytes)");
   }
   ledger.add({"cache", "pages", formula, memory.bytes()});

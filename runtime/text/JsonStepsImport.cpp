@@ -170,9 +170,12 @@ absl::Status readSplitStep(std::string_view type, const json &step,
   return status;
 }
 
-} // namespace
+using ReadStep = absl::Status (*)(std::string_view type, const json &step,
+                                  TokenizerData &data);
 
-absl::Status readJsonPreTokenizer(const json &step, TokenizerData &data) {
+/// One step, none, or a "Sequence" of them in its field `list`.
+absl::Status readSteps(const json &step, std::string_view list, ReadStep read,
+                       TokenizerData &data) {
   if (step.is_null()) {
     return absl::OkStatus();
   }
@@ -180,35 +183,39 @@ absl::Status readJsonPreTokenizer(const json &step, TokenizerData &data) {
   if (!type.ok()) {
     return type.status();
   }
-  if (*type == "Sequence") {
-    auto list = getArray(step, "pretokenizers");
-    if (!list.ok()) {
-      return list.status();
-    }
-    for (const json &item : **list) {
-      absl::Status status = readJsonPreTokenizer(item, data);
-      if (!status.ok()) {
-        return status;
-      }
-    }
-    return absl::OkStatus();
+  if (*type != "Sequence") {
+    return read(*type, step, data);
   }
+  auto steps = getArray(step, list);
+  if (!steps.ok()) {
+    return steps.status();
+  }
+  for (const json &item : **steps) {
+    absl::Status status = readSteps(item, list, read, data);
+    if (!status.ok()) {
+      return status;
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status readPreTokenizerStep(std::string_view type, const json &step,
+                                  TokenizerData &data) {
   if (data.byteLevel) {
     // Later steps would see the byte alphabet instead of the text.
-    return unknown("pre-tokenizer after ByteLevel", *type);
+    return unknown("pre-tokenizer after ByteLevel", type);
   }
   TextStep out;
   out.kind = static_cast<uint8_t>(PreTokenizerKind::Split);
-  absl::Status status = *type == "Metaspace" ? readMetaspace(step, out)
-                        : *type == "ByteLevel"
-                            ? readByteLevel(step, data, out)
-                            : readSplitStep(*type, step, out);
+  absl::Status status = type == "Metaspace"   ? readMetaspace(step, out)
+                        : type == "ByteLevel" ? readByteLevel(step, data, out)
+                                              : readSplitStep(type, step, out);
   data.preTokenizer.push_back(std::move(out));
   return status;
 }
 
-static absl::Status readNormalizerFields(NormalizerKind kind, const json &step,
-                                         TextStep &out) {
+absl::Status readNormalizerFields(NormalizerKind kind, const json &step,
+                                  TextStep &out) {
   switch (kind) {
   case NormalizerKind::Strip: {
     bool left = true, right = true;
@@ -236,27 +243,8 @@ static absl::Status readNormalizerFields(NormalizerKind kind, const json &step,
   }
 }
 
-absl::Status readJsonNormalizer(const json &step, TokenizerData &data) {
-  if (step.is_null()) {
-    return absl::OkStatus();
-  }
-  auto type = getString(step, "type");
-  if (!type.ok()) {
-    return type.status();
-  }
-  if (*type == "Sequence") {
-    auto list = getArray(step, "normalizers");
-    if (!list.ok()) {
-      return list.status();
-    }
-    for (const json &item : **list) {
-      absl::Status status = readJsonNormalizer(item, data);
-      if (!status.ok()) {
-        return status;
-      }
-    }
-    return absl::OkStatus();
-  }
+absl::Status readNormalizerStep(std::string_view type, const json &step,
+                                TokenizerData &data) {
   constexpr std::pair<std::string_view, NormalizerKind> Names[] = {
       {"NFC", NormalizerKind::Nfc},
       {"NFD", NormalizerKind::Nfd},
@@ -269,7 +257,7 @@ absl::Status readJsonNormalizer(const json &step, TokenizerData &data) {
       {"Replace", NormalizerKind::Replace},
       {"Precompiled", NormalizerKind::Precompiled}};
   for (const auto &[name, kind] : Names) {
-    if (*type == name) {
+    if (type == name) {
       TextStep out;
       out.kind = static_cast<uint8_t>(kind);
       absl::Status status = readNormalizerFields(kind, step, out);
@@ -277,7 +265,17 @@ absl::Status readJsonNormalizer(const json &step, TokenizerData &data) {
       return status;
     }
   }
-  return unknown("normalizer", *type);
+  return unknown("normalizer", type);
+}
+
+} // namespace
+
+absl::Status readJsonPreTokenizer(const json &step, TokenizerData &data) {
+  return readSteps(step, "pretokenizers", readPreTokenizerStep, data);
+}
+
+absl::Status readJsonNormalizer(const json &step, TokenizerData &data) {
+  return readSteps(step, "normalizers", readNormalizerStep, data);
 }
 
 } // namespace quire

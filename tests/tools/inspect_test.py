@@ -35,6 +35,7 @@ class Inspect(support.ToyEngineTest):
         pages = [row for row in memory["buffers"] if row["owner"] == "cache"]
         # A page of four tokens takes a cache line per layer.
         self.assertEqual(pages[0]["bytes"], 250 * 2 * 64)
+        self.assertIn("a slab is 1 page of 4 tokens", pages[0]["formula"])
         self.assertIn("bytes per token", run("inspect", self.engine, "--memory").stdout)
 
     def test_kernels(self):

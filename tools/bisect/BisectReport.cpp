@@ -1,6 +1,7 @@
 #include "tools/bisect/BisectReport.h"
 
 #include "absl/strings/str_format.h"
+#include "frontends/formats/Counted.h"
 #include "frontends/formats/StrCat.h"
 
 #include <algorithm>
@@ -79,9 +80,7 @@ std::string launchTable(std::span<const LaunchChange> changes) {
                   "%-32s %6s %9.1e %9.1e  %s%s\n", row.launch,
                   row.layer < 0 ? "" : strCat(row.layer), row.error, row.bar,
                   row.kernel,
-                  wrong[i] == 0 ? ""
-                                : strCat("  wrong ", wrong[i],
-                                         wrong[i] == 1 ? " time" : " times")));
+                  wrong[i] == 0 ? "" : "  wrong " + counted(wrong[i], "time")));
   }
   return text;
 }

@@ -1,6 +1,7 @@
 // quire eval: how likely a model finds given text, and its logits.
 
 #include "absl/strings/str_format.h"
+#include "frontends/formats/Counted.h"
 #include "frontends/formats/StrCat.h"
 #include "runtime/engine/StatusMacros.h"
 #include "tools/cli/Commands.h"
@@ -10,6 +11,7 @@
 #include "tools/cli/NpyWriter.h"
 #include "tools/cli/Report.h"
 #include "tools/cli/Run.h"
+#include "tools/cli/TextInput.h"
 
 #include <algorithm>
 #include <cmath>
@@ -22,15 +24,13 @@ namespace {
 
 struct EvalOptions {
   ModelOptions model;
-  std::string file;
+  TextInput text;
   std::string tokens;
   std::string logits;
   int64_t context = 0;
   int64_t chunk = 0;
   int64_t generatedFrom = -1;
   bool decode = false;
-  bool noSpecial = false;
-  bool literal = false;
   bool json = false;
   bool hasTokens = false;
 };
@@ -39,7 +39,8 @@ absl::StatusOr<EvalOptions> parse(int argc, char **argv) {
   EvalOptions options;
   Arguments arguments("quire eval", "Scores given text.");
   options.model.addTo(arguments);
-  arguments.name("-f,--file", options.file, "the text (default: from stdin)");
+  options.text.addTo(arguments, "the text (default: from stdin)",
+                     "without the begin and end tokens");
   arguments.option("--tokens", options.tokens, "the text as ids: 1,2,3");
   arguments.option("--context", options.context,
                    "cut the text into windows of this many tokens (default: "
@@ -50,14 +51,10 @@ absl::StatusOr<EvalOptions> parse(int argc, char **argv) {
   arguments.flag("--decode", options.decode, "one token at a time");
   arguments.option("--generated-from", options.generatedFrom,
                    "rows from here on count as generated, not as prompt");
-  arguments.flag("--no-special", options.noSpecial,
-                 "without the begin and end tokens");
-  arguments.flag("--literal", options.literal,
-                 "control tokens written out in the text are plain text");
   arguments.flag("--json", options.json, "print JSON");
   QUIRE_RETURN_IF_ERROR(arguments.parse(argc, argv));
   options.hasTokens = arguments.given("--tokens");
-  if (options.hasTokens && !options.file.empty()) {
+  if (options.hasTokens && !options.text.file.empty()) {
     return usageError("give one of -f and --tokens");
   }
   if (options.decode && arguments.given("--chunk")) {
@@ -181,13 +178,8 @@ absl::StatusOr<std::vector<int64_t>> readTokens(const EvalOptions &options,
     return tokens;
   }
   QUIRE_ASSIGN_OR_RETURN(const Tokenizer *tokenizer, needTokenizer(model));
-  QUIRE_ASSIGN_OR_RETURN(std::string text, options.file.empty()
-                                               ? readStdin()
-                                               : readInput(options.file));
-  QUIRE_ASSIGN_OR_RETURN(
-      std::vector<TokenId> ids,
-      tokenizer->encode(text, {.addSpecial = !options.noSpecial,
-                               .parseSpecial = !options.literal}));
+  QUIRE_ASSIGN_OR_RETURN(std::vector<TokenId> ids,
+                         options.text.read(*tokenizer));
   tokens.assign(ids.begin(), ids.end());
   return tokens;
 }
@@ -208,8 +200,8 @@ absl::Status print(const Score &score, int64_t tokens, int64_t context,
     }
     return writeJsonLine(document);
   }
-  std::string text = strCat("tokens         ", tokens, " in ", score.windows,
-                            score.windows == 1 ? " window" : " windows", ", ",
+  std::string text = strCat("tokens         ", tokens, " in ",
+                            counted(score.windows, "window"), ", ",
                             score.scored, " of them scored\n");
   if (any) {
     strAppend(text, absl::StrFormat("nll            %.6f, %.6f a token\n",

@@ -78,13 +78,9 @@ void separateStderrFromOutput() {
   }
 }
 
-absl::StatusOr<std::string> readStdin() {
-  return readAll(STDIN_FILENO, "stdin");
-}
-
 absl::StatusOr<std::string> readInput(const std::string &path) {
-  if (path == "-") {
-    return readStdin();
+  if (path.empty() || path == "-") {
+    return readAll(STDIN_FILENO, "stdin");
   }
   int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) {

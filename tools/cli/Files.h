@@ -21,9 +21,8 @@ absl::Status writeOutput(std::string_view text);
 /// stays as it is.
 void separateStderrFromOutput();
 
-/// "-" reads stdin.
+/// "-", or no path, reads stdin.
 absl::StatusOr<std::string> readInput(const std::string &path);
-absl::StatusOr<std::string> readStdin();
 
 /// One line of stdin without its end; nullopt at the end of input, or when a
 /// signal came while waiting. Holds what it read ahead.

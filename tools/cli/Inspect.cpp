@@ -1,6 +1,7 @@
 // quire inspect: what an engine holds and what it needs.
 
 #include "absl/strings/str_format.h"
+#include "frontends/formats/Counted.h"
 #include "frontends/formats/StrCat.h"
 #include "frontends/formats/Utf8.h"
 #include "runtime/engine/StatusMacros.h"
@@ -128,9 +129,9 @@ absl::Status verify(const EngineDirectory &engine, bool json) {
       json ? writeJsonLine({{"ok", broken == 0}, {"files", std::move(files)}})
            : writeOutput(text));
   if (broken > 0) {
-    return absl::DataLossError(strCat(printable(engine.path()), ": ", broken,
-                                      broken == 1 ? " file is" : " files are",
-                                      " broken; compile the model again"));
+    return absl::DataLossError(strCat(
+        printable(engine.path()), ": ", counted(broken, "file"),
+        broken == 1 ? " is" : " are", " broken; compile the model again"));
   }
   return absl::OkStatus();
 }

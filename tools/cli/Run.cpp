@@ -78,9 +78,7 @@ absl::StatusOr<Prompt> readPrompt(const RunOptions &options) {
   if (options.file.empty() && ::isatty(STDIN_FILENO)) {
     note("reading the prompt from the terminal; end it with Ctrl-D");
   }
-  QUIRE_ASSIGN_OR_RETURN(prompt.text, options.file.empty()
-                                          ? readStdin()
-                                          : readInput(options.file));
+  QUIRE_ASSIGN_OR_RETURN(prompt.text, readInput(options.file));
   // Editors and echo end a file with a line end that nobody means.
   if (prompt.text->ends_with('\n')) {
     prompt.text->pop_back();

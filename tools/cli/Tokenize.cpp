@@ -10,6 +10,7 @@
 #include "tools/cli/JsonOutput.h"
 #include "tools/cli/ModelOptions.h"
 #include "tools/cli/Report.h"
+#include "tools/cli/TextInput.h"
 #include "tools/cli/TextOfModel.h"
 
 namespace quire::cli {
@@ -21,13 +22,11 @@ namespace {
 struct TokenizeOptions {
   std::string model;
   std::string text;
-  std::string file;
+  TextInput input; // where there is no text
   std::string decode;
   std::string messages;
   std::string templateFile;
   bool render = false;
-  bool noSpecial = false;
-  bool literal = false;
   bool json = false;
   bool hasText = false;
   bool hasDecode = false;
@@ -41,7 +40,9 @@ absl::StatusOr<TokenizeOptions> parse(int argc, char **argv) {
   arguments.positional("TEXT", options.text,
                        "what to encode (default: from -f, or stdin)",
                        /*required=*/false);
-  arguments.name("-f,--file", options.file, "encode this file's text");
+  options.input.addTo(arguments, "encode this file's text",
+                      "without the begin and end tokens; with --decode, leave "
+                      "control tokens out");
   arguments.option("--decode", options.decode, "ids with commas, to text");
   arguments.name("--messages", options.messages,
                  "JSON list of {role, content}: through the chat template");
@@ -49,18 +50,13 @@ absl::StatusOr<TokenizeOptions> parse(int argc, char **argv) {
                  "a chat template to use in place of the model's");
   arguments.flag("--render", options.render,
                  "print the rendered conversation, not its ids");
-  arguments.flag("--no-special", options.noSpecial,
-                 "without the begin and end tokens; with --decode, leave "
-                 "control tokens out");
-  arguments.flag("--literal", options.literal,
-                 "control tokens written out in the text are plain text");
   arguments.flag("--json", options.json, "print JSON");
   QUIRE_RETURN_IF_ERROR(arguments.parse(argc, argv));
   QUIRE_RETURN_IF_ERROR(checkModelGiven(options.model));
   options.hasText = arguments.given("TEXT");
   options.hasDecode = arguments.given("--decode");
-  int sources = options.hasText + options.hasDecode + !options.file.empty() +
-                !options.messages.empty();
+  int sources = options.hasText + options.hasDecode +
+                !options.input.file.empty() + !options.messages.empty();
   if (sources > 1) {
     return usageError("give one of TEXT, -f, --decode and --messages");
   }
@@ -108,7 +104,8 @@ absl::Status decode(const TokenizeOptions &options,
     ids.push_back(static_cast<TokenId>(number));
   }
   return printText(
-      tokenizer.decode(ids, DecodeOptions{.skipSpecial = options.noSpecial}),
+      tokenizer.decode(ids,
+                       DecodeOptions{.skipSpecial = options.input.noSpecial}),
       options.json);
 }
 
@@ -133,15 +130,10 @@ absl::Status converse(const TokenizeOptions &options, const ModelText &model) {
 
 absl::Status encode(const TokenizeOptions &options,
                     const Tokenizer &tokenizer) {
-  std::string text = options.text;
-  if (!options.hasText) {
-    QUIRE_ASSIGN_OR_RETURN(
-        text, options.file.empty() ? readStdin() : readInput(options.file));
-  }
-  QUIRE_ASSIGN_OR_RETURN(
-      std::vector<TokenId> ids,
-      tokenizer.encode(text, {.addSpecial = !options.noSpecial,
-                              .parseSpecial = !options.literal}));
+  QUIRE_ASSIGN_OR_RETURN(std::vector<TokenId> ids,
+                         options.hasText
+                             ? options.input.encode(tokenizer, options.text)
+                             : options.input.read(tokenizer));
   return printIds(tokenizer, ids, options.json);
 }
 

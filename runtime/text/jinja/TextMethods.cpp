@@ -112,20 +112,8 @@ std::vector<Text> splitSpaceRight(const Text &text, int64_t most) {
   return parts;
 }
 
-Value split(Context &context, const Value &self, Args args) {
-  Parameters p(context, args, {"sep", "maxsplit"});
-  int64_t most = p.integer(1, -1);
-  const Text &text = self.text();
-  if (!p.ok() || !context.work(text.size())) {
-    return Value();
-  }
-  if (p[0].isNone()) {
-    return pieces(context, splitSpace(text, most));
-  }
-  Text separator = p.text(0, "");
-  if (separator.empty()) {
-    return context.fail("empty separator");
-  }
+std::vector<Text> splitAt(const Text &text, const Text &separator,
+                          int64_t most) {
   std::vector<Text> parts;
   size_t place = 0;
   for (size_t found;
@@ -136,23 +124,11 @@ Value split(Context &context, const Value &self, Args args) {
     place = found + separator.size();
   }
   parts.push_back(text.slice(place, text.size()));
-  return pieces(context, std::move(parts));
+  return parts;
 }
 
-Value splitRight(Context &context, const Value &self, Args args) {
-  Parameters p(context, args, {"sep", "maxsplit"});
-  int64_t most = p.integer(1, -1);
-  const Text &text = self.text();
-  if (!p.ok() || !context.work(text.size())) {
-    return Value();
-  }
-  if (p[0].isNone()) {
-    return pieces(context, splitSpaceRight(text, most));
-  }
-  Text separator = p.text(0, "");
-  if (separator.empty()) {
-    return context.fail("empty separator");
-  }
+std::vector<Text> splitAtRight(const Text &text, const Text &separator,
+                               int64_t most) {
   std::vector<Text> parts;
   size_t end = text.size();
   std::string_view view = text.str();
@@ -166,7 +142,31 @@ Value splitRight(Context &context, const Value &self, Args args) {
   }
   parts.push_back(text.slice(0, end));
   std::reverse(parts.begin(), parts.end());
-  return pieces(context, std::move(parts));
+  return parts;
+}
+
+/// From one end: between words without a separator, else at the separator.
+using SplitWords = std::vector<Text> (*)(const Text &, int64_t most);
+using SplitSeparated = std::vector<Text> (*)(const Text &,
+                                             const Text &separator,
+                                             int64_t most);
+
+template <SplitWords words, SplitSeparated separated>
+Value split(Context &context, const Value &self, Args args) {
+  Parameters p(context, args, {"sep", "maxsplit"});
+  int64_t most = p.integer(1, -1);
+  const Text &text = self.text();
+  if (!p.ok() || !context.work(text.size())) {
+    return Value();
+  }
+  if (p[0].isNone()) {
+    return pieces(context, words(text, most));
+  }
+  Text separator = p.text(0, "");
+  if (separator.empty()) {
+    return context.fail("empty separator");
+  }
+  return pieces(context, separated(text, separator, most));
 }
 
 Value splitLinesMethod(Context &context, const Value &self, Args args) {
@@ -440,9 +440,9 @@ constexpr BuiltinEntry methods[] = {
     {"rindex", indexOf<true>},
     {"rjust", justify<Side::Right>},
     {"rpartition", partition<true>},
-    {"rsplit", splitRight},
+    {"rsplit", split<splitSpaceRight, splitAtRight>},
     {"rstrip", stripMethod<false, true>},
-    {"split", split},
+    {"split", split<splitSpace, splitAt>},
     {"splitlines", splitLinesMethod},
     {"startswith", affix<true>},
     {"strip", stripMethod<true, true>},
