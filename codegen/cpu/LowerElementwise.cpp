@@ -7,6 +7,8 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/TypeSwitch.h"
 
+#include <numeric>
+
 namespace quire {
 
 using namespace mlir;
@@ -173,19 +175,22 @@ Value LinalgBuilder::ropeOfWholeHeads(lm::RopeOp op) {
       builder, location, op.getOutput().getType(), rotated, groups);
 }
 
-/// Only the first channels of a head turn: a loop over [heads, dim] that
-/// looks its partner up by a computed place. What produces the input does not
-/// fuse into it.
+/// Only the first channels of a head turn: a loop over [heads, blocks, lanes]
+/// that looks the block (where pairs are neighbours, the lane) of its partner
+/// up. Blocks divide both halves and the head, so that all lanes of one have
+/// theirs in one other and the loop over them is straight. What produces the
+/// input does not fuse into it.
 Value LinalgBuilder::ropeOfPartOfHeads(lm::RopeOp op) {
   int64_t headDim = static_cast<int64_t>(op.getHeadDim());
   int64_t half = lm::featuresOf(op.getTable().getType()) / 2;
   int64_t heads = lm::featuresOf(op.getInput().getType()) / headDim;
   bool interleaved = op.getInterleaved();
-  Value input = expand(op.getInput(), {heads, headDim});
+  int64_t lanes = interleaved ? 2 : std::gcd(half, headDim);
+  int64_t turning = 2 * half / lanes; // blocks
+  Value input = expand(op.getInput(), {heads, headDim / lanes, lanes});
   Value table = op.getTable();
-  auto type = cast<RankedTensorType>(input.getType());
   Value rotated = mapInPlace(
-      type, {input},
+      cast<RankedTensorType>(input.getType()), {input},
       [&](OpBuilder &inner, Location at, ValueRange values) -> Value {
         auto number = [&](int64_t value) -> Value {
           return arith::ConstantIndexOp::create(inner, at, value);
@@ -196,42 +201,49 @@ Value LinalgBuilder::ropeOfPartOfHeads(lm::RopeOp op) {
         auto select = [&](Value condition, Value yes, Value no) -> Value {
           return arith::SelectOp::create(inner, at, condition, yes, no);
         };
-        auto less = [&](Value a, Value b) -> Value {
+        auto less = [&](Value a, int64_t b) -> Value {
           return arith::CmpIOp::create(inner, at, arith::CmpIPredicate::ult, a,
-                                       b);
+                                       number(b));
         };
         auto plus = [&](Value a, int64_t b) -> Value {
           return arith::AddIOp::create(inner, at, a, number(b));
         };
-        Value row = index(0), head = index(1), channel = index(2);
-        Value turns = less(channel, number(2 * half));
-        Value two = number(2);
+        Value row = index(0), head = index(1), block = index(2),
+              lane = index(3);
+        Value turns = less(block, turning);
         Value isFirst =
-            interleaved ? less(arith::RemUIOp::create(inner, at, channel, two),
-                               number(1))
-                        : less(channel, number(half));
-        int64_t apart = interleaved ? 1 : half;
-        Value partner =
-            select(isFirst, plus(channel, apart), plus(channel, -apart));
-        Value pair =
-            interleaved ? Value(arith::DivUIOp::create(inner, at, channel, two))
-                        : select(isFirst, channel, plus(channel, -half));
-        partner = select(turns, partner, channel);
+            less(interleaved ? lane : block, interleaved ? 1 : turning / 2);
+        auto across = [&](Value place, int64_t apart) {
+          return select(
+              turns, select(isFirst, plus(place, apart), plus(place, -apart)),
+              place);
+        };
+        Value other = tensor::ExtractOp::create(
+            inner, at, input,
+            interleaved
+                ? ValueRange{row, head, block, across(lane, 1)}
+                : ValueRange{row, head, across(block, turning / 2), lane});
+        // Any pair will do for channels that pass.
+        Value pair = interleaved
+                         ? block
+                         : select(isFirst, block, plus(block, -turning / 2));
         pair = select(turns, pair, number(0));
-        Value other = tensor::ExtractOp::create(inner, at, input,
-                                                ValueRange{row, head, partner});
+        if (!interleaved) {
+          pair = arith::MulIOp::create(inner, at, pair, number(lanes));
+          pair = arith::AddIOp::create(inner, at, pair, lane);
+        }
         Value cosine =
             tensor::ExtractOp::create(inner, at, table, ValueRange{row, pair});
         Value sine = tensor::ExtractOp::create(
             inner, at, table, ValueRange{row, plus(pair, half)});
         Value own = arith::MulFOp::create(inner, at, values[0], cosine);
-        Value across = arith::MulFOp::create(inner, at, other, sine);
+        Value mixed = arith::MulFOp::create(inner, at, other, sine);
         Value turned =
-            select(isFirst, arith::SubFOp::create(inner, at, own, across),
-                   arith::AddFOp::create(inner, at, own, across));
+            select(isFirst, arith::SubFOp::create(inner, at, own, mixed),
+                   arith::AddFOp::create(inner, at, own, mixed));
         return select(turns, turned, values[0]);
       });
-  SmallVector<ReassociationIndices> groups = {{0}, {1, 2}};
+  SmallVector<ReassociationIndices> groups = {{0}, {1, 2, 3}};
   return tensor::CollapseShapeOp::create(
       builder, location, op.getOutput().getType(), rotated, groups);
 }
