@@ -34,7 +34,7 @@ struct EngineSource {
   std::vector<std::pair<std::string, std::string>> ir;
 };
 
-struct EngineOptions {
+struct EngineWriteOptions {
   std::string directory;         // of the engine; its parent must exist
   bool force = false;            // replace an existing engine
   std::vector<std::string> isas; // best first; empty: every level
@@ -70,7 +70,7 @@ struct EngineReport {
 /// them, because pages are given back as they have been read.
 llvm::LogicalResult writeEngine(mlir::ModuleOp rtModule,
                                 const Checkpoint &checkpoint,
-                                const EngineOptions &options,
+                                const EngineWriteOptions &options,
                                 EngineReport &report);
 
 /// Whether writeEngine would refuse `directory`: to know it before any work.

@@ -30,7 +30,7 @@ namespace {
 class EngineWriting {
 public:
   EngineWriting(ModuleOp module, const Checkpoint &checkpoint,
-                const EngineOptions &options, EngineReport &report)
+                const EngineWriteOptions &options, EngineReport &report)
       : module(module), checkpoint(checkpoint), options(options),
         report(report), placement(module),
         manifest(options.source.description) {}
@@ -49,7 +49,7 @@ private:
 
   ModuleOp module;
   const Checkpoint &checkpoint;
-  const EngineOptions &options;
+  const EngineWriteOptions &options;
   EngineReport &report;
   WeightPlacement placement;
   manifest::Manifest manifest;
@@ -89,7 +89,7 @@ absl::Status describeFile(const StagedDirectory &directory,
   return absl::OkStatus();
 }
 
-LogicalResult checkLevels(ModuleOp module, const EngineOptions &options) {
+LogicalResult checkLevels(ModuleOp module, const EngineWriteOptions &options) {
   for (const std::string &name : options.isas) {
     if (!llvm::is_contained(kIsaLevels, std::string_view(name))) {
       return module.emitError("there is no ISA level '")
@@ -316,7 +316,8 @@ absl::Status checkEngineDirectory(const std::string &directory, bool force) {
 }
 
 LogicalResult writeEngine(ModuleOp rtModule, const Checkpoint &checkpoint,
-                          const EngineOptions &options, EngineReport &report) {
+                          const EngineWriteOptions &options,
+                          EngineReport &report) {
   return EngineWriting(rtModule, checkpoint, options, report).write();
 }
 

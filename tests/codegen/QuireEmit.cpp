@@ -48,7 +48,7 @@ static int writeEngineOf(mlir::ModuleOp module,
     llvm::errs() << std::string(checkpoint.status().message()) << "\n";
     return 1;
   }
-  EngineOptions options;
+  EngineWriteOptions options;
   options.directory = arguments[0];
   options.force = true;
   options.isas.assign(arguments.begin() + 2, arguments.end());

@@ -183,7 +183,7 @@ private:
     if (!text.ok()) {
       return reportError(text.status());
     }
-    EngineOptions engine;
+    EngineWriteOptions engine;
     engine.directory = options.output;
     engine.force = options.force;
     engine.isas = options.isas;

@@ -60,7 +60,7 @@ protected:
   mlir::MLIRContext context;
   std::string message;
   mlir::ScopedDiagnosticHandler handler;
-  EngineOptions options;
+  EngineWriteOptions options;
   EngineReport report;
 };
 
