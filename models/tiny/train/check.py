@@ -2,7 +2,7 @@
 """Checks an exported directory against transformers and shows what it writes.
 
   check.py DIR [--samples N]
-Compares our model.py with LlamaForCausalLM on the same weights in f32, tries
+Compares our model with transformers' on the same weights in f32, tries
 the chat template, measures the held-out loss, and samples stories.
 """
 import argparse
@@ -14,7 +14,7 @@ import torch.nn.functional as F
 from safetensors.torch import load_file
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from model import Config, Model
+from forms import FORMS, build
 from stories import documents
 from train import SCALE
 
@@ -29,8 +29,9 @@ REQUESTS = ["Tell me a story about a fox and a kite.",
 def ours(path):
     with open(os.path.join(path, "config.json")) as f:
         fields = json.load(f)
-    names = Config.__dataclass_fields__
-    model = Model(Config(**{k: v for k, v in fields.items() if k in names}))
+    form = fields["model_type"]
+    names = FORMS[form][0].__dataclass_fields__
+    model = build(form, {k: v for k, v in fields.items() if k in names})
     weights = load_file(os.path.join(path, "model.safetensors"))
     model.load_state_dict({k.removeprefix("model."): v.float()
                            for k, v in weights.items()})

@@ -12,7 +12,7 @@ import torch
 from safetensors.torch import save_file
 from tokenizers import Tokenizer
 
-from model import Config
+from forms import FORMS
 from stories import ASSISTANT, BEGIN, END, SPECIALS
 
 PAD = "<|pad|>"
@@ -27,17 +27,35 @@ CHAT_TEMPLATE = (
     "{% if add_generation_prompt %}{{ '" + ASSISTANT + "' }}{% endif %}")
 
 
-def llama_config(config, ids):
+def own_fields(form, config):
+    """The fields of config.json that only this form has."""
+    if form == "llama":
+        return {"architectures": ["LlamaForCausalLM"], "mlp_bias": False}
     return {
-        "architectures": ["LlamaForCausalLM"], "model_type": "llama",
-        "attention_bias": False, "attention_dropout": 0.0,
+        "architectures": ["DeepseekV2ForCausalLM"],
+        "first_k_dense_replace": config.first_k_dense_replace,
+        "kv_lora_rank": config.kv_lora_rank,
+        "moe_intermediate_size": config.moe_intermediate_size,
+        "n_routed_experts": config.n_routed_experts,
+        "n_shared_experts": config.n_shared_experts,
+        "norm_topk_prob": False,
+        "num_experts_per_tok": config.num_experts_per_tok,
+        "q_lora_rank": None, "qk_nope_head_dim": config.qk_nope_head_dim,
+        "qk_rope_head_dim": config.head_dim, "routed_scaling_factor": 1.0,
+        "scoring_func": "softmax", "topk_method": "greedy",
+        "v_head_dim": config.v_head_dim}
+
+
+def model_config(form, config, ids):
+    return own_fields(form, config) | {
+        "model_type": form, "attention_bias": False,
+        "attention_dropout": 0.0,
         "bos_token_id": ids[BEGIN], "eos_token_id": ids[END],
         "pad_token_id": ids[PAD], "head_dim": config.head_dim,
         "hidden_act": "silu", "hidden_size": config.hidden_size,
         "initializer_range": 0.02,
         "intermediate_size": config.intermediate_size,
         "max_position_embeddings": config.max_position_embeddings,
-        "mlp_bias": False,
         "num_attention_heads": config.num_attention_heads,
         "num_hidden_layers": config.num_hidden_layers,
         "num_key_value_heads": config.num_key_value_heads,
@@ -71,7 +89,9 @@ def write_json(path, value):
 
 def export(args):
     state = torch.load(args.checkpoint, weights_only=True)
-    config = Config(**state["config"])
+    # Checkpoints of before there were forms are Llama's.
+    form = state.get("form", "llama")
+    config = FORMS[form][0](**state["config"])
     tokenizer = Tokenizer.from_file(args.tokenizer)
     ids = {s: tokenizer.token_to_id(s) for s in SPECIALS}
     weights = {"model." + name: t.to(torch.bfloat16).contiguous()
@@ -80,7 +100,7 @@ def export(args):
     path = lambda name: os.path.join(args.out, name)
     save_file(weights, path("model.safetensors"), metadata={"format": "pt"})
     os.chmod(path("model.safetensors"), 0o644)
-    write_json(path("config.json"), llama_config(config, ids))
+    write_json(path("config.json"), model_config(form, config, ids))
     write_json(path("generation_config.json"), generation_config(ids))
     write_json(path("tokenizer_config.json"), tokenizer_config(config))
     if os.path.realpath(args.tokenizer) != os.path.realpath(

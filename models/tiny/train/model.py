@@ -1,8 +1,7 @@
 """A plain PyTorch Llama, parameter for parameter what transformers'
 LlamaForCausalLM is, so that an export is a change of names only.
 
-Attention is a class of its own because the twin with latent attention swaps
-just that part.
+A layer says which attention and which MLP it has; latent.py swaps both.
 """
 from dataclasses import dataclass
 
@@ -63,13 +62,15 @@ class Attention(nn.Module):
         self.v_proj = nn.Linear(config.hidden_size, kv, bias=False)
         self.o_proj = nn.Linear(q, config.hidden_size, bias=False)
 
+    def value_weights(self):
+        """What a head's value is of a row, [heads * head_dim, hidden]."""
+        v = self.v_proj.weight.view(-1, self.head_dim, self.v_proj.in_features)
+        return v.repeat_interleave(self.groups, 0).flatten(0, 1)
+
+    @torch.no_grad()
     def start_as_copy(self, scale):
         """Makes each head's output the transpose of its value projection."""
-        v = self.v_proj.weight.detach().view(-1, self.head_dim,
-                                             self.v_proj.in_features)
-        heads = v.repeat_interleave(self.groups, 0).flatten(0, 1)
-        with torch.no_grad():
-            self.o_proj.weight.copy_(scale * heads.T)
+        self.o_proj.weight.copy_(scale * self.value_weights().T)
 
     def forward(self, x, cos, sin):
         batch, tokens, _ = x.shape
@@ -85,25 +86,29 @@ class Attention(nn.Module):
 
 
 class MLP(nn.Module):
-    def __init__(self, config):
+    def __init__(self, size, wide):
         super().__init__()
-        wide = config.intermediate_size
-        self.gate_proj = nn.Linear(config.hidden_size, wide, bias=False)
-        self.up_proj = nn.Linear(config.hidden_size, wide, bias=False)
-        self.down_proj = nn.Linear(wide, config.hidden_size, bias=False)
+        self.gate_proj = nn.Linear(size, wide, bias=False)
+        self.up_proj = nn.Linear(size, wide, bias=False)
+        self.down_proj = nn.Linear(wide, size, bias=False)
 
     def forward(self, x):
         return self.down_proj(F.silu(self.gate_proj(x)) * self.up_proj(x))
 
 
 class Layer(nn.Module):
-    def __init__(self, config, attention=Attention):
+    attention = Attention
+
+    def __init__(self, config, index):
         super().__init__()
         self.input_layernorm = RMSNorm(config.hidden_size, config.rms_norm_eps)
-        self.self_attn = attention(config)
+        self.self_attn = self.attention(config)
         self.post_attention_layernorm = RMSNorm(config.hidden_size,
                                                 config.rms_norm_eps)
-        self.mlp = MLP(config)
+        self.mlp = self.mlp_of(config, index)
+
+    def mlp_of(self, config, index):
+        return MLP(config.hidden_size, config.intermediate_size)
 
     def forward(self, x, cos, sin):
         x = x + self.self_attn(self.input_layernorm(x), cos, sin)
@@ -113,12 +118,12 @@ class Layer(nn.Module):
 class Model(nn.Module):
     """Embedding, layers, final norm; the head is the embedding transposed."""
 
-    def __init__(self, config, attention=Attention):
+    def __init__(self, config, layer=Layer):
         super().__init__()
         self.config = config
         self.embed_tokens = nn.Embedding(config.vocab_size, config.hidden_size)
         self.layers = nn.ModuleList(
-            Layer(config, attention) for _ in range(config.num_hidden_layers))
+            layer(config, i) for i in range(config.num_hidden_layers))
         self.norm = RMSNorm(config.hidden_size, config.rms_norm_eps)
         cos, sin = rope_table(config, config.max_position_embeddings)
         self.register_buffer("cos", cos, persistent=False)

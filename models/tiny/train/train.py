@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Trains the bundled model on generated stories; resumes where it stopped.
 
-  train.py --work DIR --tokenizer tokenizer.json [--steps N]
+  train.py --work DIR --tokenizer tokenizer.json [--form deepseek_v2]
 The run is a function of its arguments: step i sees the same stories whether
 the run was interrupted or not. Everything that happened goes to DIR/train.log.
 """
@@ -16,7 +16,9 @@ import torch
 import torch.nn.functional as F
 from tokenizers import Tokenizer
 
-from model import Config, Model, parameters
+from forms import FORMS, build
+from latent import balance_loss
+from model import parameters
 from stories import WHOLE, document, game
 
 
@@ -127,8 +129,8 @@ class Log:
         print(line, flush=True)
 
 
-def save(path, step, model, optimizer, tokens):
-    torch.save({"step": step, "tokens": tokens, "model": model.state_dict(),
+def save(path, form, step, model, optimizer, tokens):
+    torch.save({"form": form, "step": step, "tokens": tokens, "model": model.state_dict(),
                 "config": dataclasses.asdict(model.config),
                 "optimizer": optimizer.state_dict()}, path + ".part")
     os.replace(path + ".part", path)
@@ -141,7 +143,7 @@ def train(args):
     log = Log(os.path.join(args.work, "train.log"))
     checkpoint = os.path.join(args.work, "checkpoint.pt")
     tokenizer = Tokenizer.from_file(args.tokenizer)
-    model = Model(Config(vocab_size=tokenizer.get_vocab_size()))
+    model = build(args.form, {"vocab_size": tokenizer.get_vocab_size()})
     optimizer = Optimizer(model, args)
     data = Data(tokenizer, f"train{args.seed}", args.length,
                 range(*args.games), SCALE)
@@ -160,7 +162,7 @@ def train(args):
     for step in range(first, args.steps):
         batch = data.batch(step, args.rows)
         loss = loss_of(model, batch)
-        loss.backward()
+        (loss + args.balance * balance_loss(model)).backward()
         norm = torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step(learning_rate(step, args))
         tokens += (batch[1] != IGNORED).sum().item()
@@ -172,7 +174,7 @@ def train(args):
         if done % args.eval_every == 0 or last:
             log(step=done, heldout_loss=heldout_loss(
                 model, heldout, 15 if last else 5, 8))
-            save(checkpoint, done, model, optimizer, tokens)
+            save(checkpoint, args.form, done, model, optimizer, tokens)
     log(event="end", step=args.steps, tokens=tokens,
         seconds=time.time() - begun)
 
@@ -181,6 +183,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--work", required=True)
     parser.add_argument("--tokenizer", required=True)
+    parser.add_argument("--form", choices=FORMS, default="llama")
+    parser.add_argument("--balance", type=float, default=0.01,
+                        help="weight of the loss that keeps experts in use")
     parser.add_argument("--steps", type=int, default=2000)
     parser.add_argument("--rows", type=int, default=8)
     parser.add_argument("--length", type=int, default=512)
