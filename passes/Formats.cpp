@@ -17,6 +17,23 @@ lm::ActivationFormat activationFormatFor(lm::NumberFormat weight) {
   llvm_unreachable("all cases return");
 }
 
+lm::NumberFormat formatUnder(llvm::StringRef to, lm::WeightType type,
+                             bool vocabulary) {
+  if (to == "keep") {
+    return type.getFormat();
+  }
+  lm::NumberFormat wanted = *lm::symbolizeNumberFormat(to);
+  bool fourBit = wanted == lm::NumberFormat::Int4Sym ||
+                 wanted == lm::NumberFormat::Int4Asym;
+  // Integer products take activations in whole groups of 32.
+  if ((fourBit || wanted == lm::NumberFormat::Int8Row) &&
+      type.getColumns() % 32 != 0) {
+    return lm::NumberFormat::BF16;
+  }
+  // Its rows decide single tokens.
+  return fourBit && vocabulary ? lm::NumberFormat::Int8Row : wanted;
+}
+
 layout::ActivationFormat toLayout(lm::ActivationFormat format) {
   switch (format) {
   case lm::ActivationFormat::F32:

@@ -12,6 +12,12 @@ namespace quire {
 /// What a product with a weight of this format reads.
 lm::ActivationFormat activationFormatFor(lm::NumberFormat weight);
 
+/// The format that `quantize-weights` with option `to` (keep, f32, bf16, int8,
+/// int4, int4a) gives a matrix or stack that is no router's. `vocabulary`: the
+/// embedding or the head.
+lm::NumberFormat formatUnder(llvm::StringRef to, lm::WeightType type,
+                             bool vocabulary);
+
 layout::ActivationFormat toLayout(lm::ActivationFormat format);
 
 /// Bytes of a buffer for `rows` rows of this type (rows or activations).

@@ -6,6 +6,49 @@ class Quire_ModulePass<string flag> : Pass<flag, "::mlir::ModuleOp"> {
   let dependentDialects = ["::quire::lm::LmDialect", "::mlir::func::FuncDialect"];
 }
 
+def SplitDecoupledRope : Quire_ModulePass<"split-decoupled-rope"> {
+  let summary = "recognises attention to latents, content and rotary channels apart";
+  let description = [{
+    Attention whose keys are [each head's product of a latent ++ one rotary key
+    for all heads] and whose values are products of the same latent becomes
+    `lm.latent_attention`: latent and rotary key are what a cache has to hold.
+    Query products are cut into content and rotary channels by rows of their
+    weight. No number changes. Leaves alone windows, soft caps and biased
+    products. Decoupled rotary embedding: DeepSeek-V2, arXiv:2405.04434.
+  }];
+}
+
+def FoldMlaAbsorb : Quire_ModulePass<"fold-mla-absorb"> {
+  let summary = "chooses the form in which latent attention is computed";
+  let description = [{
+    *materialised* raises keys and values from the latents, *factored* brings
+    each head's query down to the latent and the attended latent up to a value
+    (two small products a head), *folded* has the first of them inside the
+    query product and the second inside the output product. `auto` takes, by
+    bytes and multiply-adds on the machine at hand, the cheapest for single
+    rows, and the materialised form for whole blocks of a prompt where it is
+    cheaper there; prints all three and where they cross. Rotary channels are
+    never folded. Folding makes new weights: not under `quantize=keep`.
+  }];
+  let options = [
+    Option<"form", "form", "std::string", "\"auto\"",
+           "auto, materialised, factored or folded">,
+    Option<"quantize", "quantize", "std::string", "\"keep\"",
+           "what quantize-weights will be told">,
+    Option<"kvFormat", "kv-format", "std::string", "\"bf16\"",
+           "what insert-paged-kv will be told">,
+    Option<"pageSize", "page-size", "int64_t", "16", "tokens per page">,
+    Option<"block", "block", "int64_t", "256",
+           "least tokens of a prompt that may be materialised together">,
+    Option<"readGbps", "read-gbps", "double", "30.0",
+           "streamed read, all workers, GB/s">,
+    Option<"int8Gops", "int8-gops", "double", "1000.0",
+           "int8 multiply-adds, all workers, 10^9/s">,
+    Option<"f32Gops", "f32-gops", "double", "150.0",
+           "f32 multiply-adds, all workers, 10^9/s">
+  ];
+}
+
 def FuseGatedMlp : Quire_ModulePass<"fuse-gated-mlp"> {
   let summary = "joins both products of a gated MLP and their gating";
   let description = [{
@@ -53,6 +96,8 @@ def InsertPagedKv : Quire_ModulePass<"insert-paged-kv"> {
     `lm.attention` among the rows of a batch becomes `lm.kv_append` and
     `lm.paged_attention`: only new tokens enter a step. Layers with the same
     window and head shapes form one `lm.cache_group` with pages of its own.
+    Of `lm.latent_attention` the latent and the rotary key are kept, once for
+    both forms where a layer has two.
     Chooses nothing: format and page size are options. PagedAttention: Kwon et
     al., SOSP 2023.
   }];

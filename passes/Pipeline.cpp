@@ -14,7 +14,23 @@ namespace quire {
 
 using Options = PipelineOptions;
 
+static constexpr PipelinePass kRaise[] = {
+    {"split-decoupled-rope", false,
+     [](const Options &) { return createSplitDecoupledRope(); }},
+};
+
 static constexpr PipelinePass kShape[] = {
+    {"fold-mla-absorb", false,
+     [](const Options &options) {
+       return createFoldMlaAbsorb({.form = options.mla,
+                                   .quantize = options.quantize,
+                                   .kvFormat = options.kvFormat,
+                                   .pageSize = options.pageSize,
+                                   .block = options.formBlock,
+                                   .readGbps = options.readGbps,
+                                   .int8Gops = options.int8Gops,
+                                   .f32Gops = options.f32Gops});
+     }},
     {"group-experts", false,
      [](const Options &) { return createGroupExperts(); }},
     {"fuse-gated-mlp", true,
@@ -65,7 +81,7 @@ static constexpr PipelinePass kSchedule[] = {
 
 static constexpr std::array kPhases = {
     Phase{"import", "a verified lm module without a cache", {}},
-    Phase{"raise", "recognised patterns stand as lm ops", {}},
+    Phase{"raise", "recognised patterns stand as lm ops", kRaise},
     Phase{"shape", "products, norms and gates are fused", kShape},
     Phase{"serve", "the cache is explicit", kServe},
     Phase{"distribute", "the rank is a symbol", {}},

@@ -21,6 +21,8 @@ struct PipelineOptions {
   std::string quantize = "keep";
   std::string kvFormat = "bf16";
   int64_t pageSize = 16;
+  std::string mla = "auto"; // form of latent attention
+  int64_t formBlock = 256;  // least prompt tokens that have a form together
   int64_t maxRows = 512;
   int64_t maxLogitRows = 128;
   double readGbps = 30; // machine profile

@@ -17,7 +17,8 @@ llvm::SmallVector<OpOperand *> matrixUses(ModuleOp module) {
   llvm::SmallVector<OpOperand *> uses;
   module.walk([&](Operation *op) {
     if (!isa<lm::LinearOp, lm::FusedLinearOp, lm::GatedLinearOp, lm::EmbedOp,
-             lm::ExpertLinearOp, lm::ExpertGatedLinearOp>(op)) {
+             lm::ExpertLinearOp, lm::ExpertGatedLinearOp, lm::HeadLinearOp,
+             lm::LatentAttentionOp, lm::PagedLatentAttentionOp>(op)) {
       return;
     }
     for (OpOperand &operand : op->getOpOperands()) {
@@ -70,20 +71,7 @@ struct QuantizeWeights : impl::QuantizeWeightsBase<QuantizeWeights> {
           activationFormatFor(type.getFormat()) == lm::ActivationFormat::F32;
       return floats ? type.getFormat() : lm::NumberFormat::F32;
     }
-    if (to == "keep") {
-      return type.getFormat();
-    }
-    lm::NumberFormat wanted = *lm::symbolizeNumberFormat(to);
-    bool fourBit = wanted == lm::NumberFormat::Int4Sym ||
-                   wanted == lm::NumberFormat::Int4Asym;
-    // Integer products take activations in whole groups of 32.
-    if ((fourBit || wanted == lm::NumberFormat::Int8Row) &&
-        type.getColumns() % 32 != 0) {
-      return lm::NumberFormat::BF16;
-    }
-    return fourBit && isVocabulary(type, getOperation())
-               ? lm::NumberFormat::Int8Row
-               : wanted;
+    return formatUnder(to, type, isVocabulary(type, getOperation()));
   }
 
   void runOnOperation() override {
