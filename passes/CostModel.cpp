@@ -25,7 +25,8 @@ Prediction predict(const KernelCost &cost, const MachineProfile &machine,
   double blocks = double(llvm::divideCeil(rows, rowBlock));
   double unpack = cost.int8 ? kUnpackShare * cost.weights * blocks : 0;
   double rate = (cost.int8 ? machine.int8Gops : machine.f32Gops) * 1e9;
-  double adds = (cost.addsPerRow * double(rows) + unpack) / rate;
+  double adds =
+      (cost.fixedAdds + cost.addsPerRow * double(rows) + unpack) / rate;
   // Rows that choose evenly touch this part of the experts.
   double touched = 1 - std::pow(1 - cost.shareOfRow, double(rows));
   double read = (cost.fixedBytes + cost.expertBytes * touched +
@@ -108,6 +109,28 @@ static KernelCost attentionCost(lm::PagedAttentionOp op) {
   return cost;
 }
 
+/// Latents and rotary keys are read once for all heads; keys and values that
+/// are raised cost their products for every cached token, whatever the rows.
+static KernelCost latentCost(lm::PagedLatentAttentionOp op) {
+  KernelCost cost = rowTraffic(op);
+  lm::KvType cache = op.getCache().getType();
+  double tokens = double(kPredictedDepth);
+  double heads = double(op.getHeads());
+  cost.fixedBytes = double(cache.getTokenValues()) * tokens *
+                    (cache.getFormat() == lm::NumberFormat::F32 ? 4.0 : 2.0);
+  double channels = double(2 * cache.getKey() + cache.getValue());
+  if (op.isRaised()) {
+    auto keyUp = cast<lm::WeightType>(op.getKeyUp().getType());
+    auto valueUp = cast<lm::WeightType>(op.getValueUp().getType());
+    cost.fixedBytes += double(packedBytes(keyUp) + packedBytes(valueUp));
+    double raised = double(keyUp.getRows() + valueUp.getRows());
+    channels = raised + double(cache.getValue());
+    cost.fixedAdds = heads * raised * double(cache.getKey()) * tokens;
+  }
+  cost.addsPerRow = heads * channels * tokens;
+  return cost;
+}
+
 /// "linear_q8_0": kernels are named after what they read.
 template <typename T>
 static std::string withFormat(llvm::StringRef kernel, T type) {
@@ -146,6 +169,25 @@ KernelChoice chooseKernel(Operation *op) {
       .Case([](lm::PagedAttentionOp o) {
         return KernelChoice{withFormat("attention", o.getCache().getType()),
                             attentionCost(o)};
+      })
+      .Case([](lm::HeadLinearOp o) {
+        KernelChoice choice{
+            withFormat(o.getTransposed() ? "head_linear_t" : "head_linear",
+                       o.getWeight().getType()),
+            productCost(o)};
+        choice.cost.addsPerRow *= double(o.getWeight().getType().getMatrices());
+        choice.cost.weights = choice.cost.addsPerRow;
+        choice.cost.int8 = false;
+        return choice;
+      })
+      .Case([](lm::PagedLatentAttentionOp o) {
+        lm::KvType cache = o.getCache().getType();
+        return KernelChoice{
+            o.isRaised()
+                ? withFormat("materialised_attention",
+                             cast<lm::WeightType>(o.getKeyUp().getType()))
+                : withFormat("latent_attention", cache),
+            latentCost(o)};
       })
       .Case([](lm::ExpertLinearOp o) {
         return KernelChoice{

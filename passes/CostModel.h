@@ -21,6 +21,7 @@ struct KernelCost {
   double fixedBytes = 0;  // whatever the rows: weights, cached tokens
   double bytesPerRow = 0; // activations in and out
   double addsPerRow = 0;  // multiply-adds
+  double fixedAdds = 0;   // whatever the rows
   double weights = 0;     // values that are unpacked once per block of rows
   // Stacks of experts: bytes of all, and the part of them that a row chooses.
   double expertBytes = 0;

@@ -60,12 +60,22 @@ lm::WeightType stored(Value weight, StringRef quantize) {
 
 // ---- Rewriting ---------------------------------------------------------
 
+/// The model's name of an op and what this is of it: "attn_latent".
+Location named(Operation *op, StringRef suffix) {
+  return NameLoc::get(
+      StringAttr::get(op->getContext(), lm::modelName(op) + "_" + suffix));
+}
+
 Value select(OpBuilder &builder, lm::RowFormAttr form, Value rows,
              Value batch) {
-  return form ? lm::SelectFormOp::create(builder, rows.getLoc(), rows.getType(),
-                                         form.getValue(), rows, batch)
-                    .getOutput()
-              : rows;
+  if (!form) {
+    return rows;
+  }
+  StringRef suffix = lm::stringifyRowForm(form.getValue());
+  Operation *maker = rows.getDefiningOp();
+  Location loc = maker ? named(maker, suffix) : rows.getLoc();
+  return lm::SelectFormOp::create(builder, loc, rows.getType(), form.getValue(),
+                                  rows, batch);
 }
 
 /// Writes one form of an attention behind it. `form` says which rows it is
@@ -85,10 +95,10 @@ public:
   Value factored() {
     Value content = select(builder, form, attention.getQuery(), batch());
     Value query = lm::HeadLinearOp::create(
-        builder, attention.getLoc(), latentRows(), content,
+        builder, named(attention, "key_up"), latentRows(), content,
         attention.getKeyUp(), builder.getUnitAttr());
     Value latents = attend(query, latentRows(), Value(), Value());
-    return lm::HeadLinearOp::create(builder, attention.getLoc(),
+    return lm::HeadLinearOp::create(builder, named(attention, "value_up"),
                                     attention.getType(), latents,
                                     attention.getValueUp(), UnitAttr());
   }
@@ -117,7 +127,8 @@ private:
 
   Type latentRows() {
     return lm::rowsType(builder.getContext(),
-                        heads() * lm::featuresOf(attention.getLatent().getType()));
+                        heads() *
+                            lm::featuresOf(attention.getLatent().getType()));
   }
 
   static lm::WeightType f32(lm::WeightType type) {
@@ -142,8 +153,11 @@ private:
   }
 
   Value attend(Value query, Type output, Value keyUp, Value valueUp) {
+    Location loc = form
+                       ? named(attention, lm::stringifyRowForm(form.getValue()))
+                       : attention.getLoc();
     return lm::LatentAttentionOp::create(
-        builder, attention.getLoc(), output, query,
+        builder, loc, output, query,
         select(builder, form, attention.getQueryRotary(), batch()),
         attention.getLatent(), attention.getKeyRotary(), batch(), keyUp,
         valueUp, form, attention.getHeadsAttr(), attention.getScaleAttr());
@@ -164,8 +178,7 @@ void rewriteAlone(const Site &site, LatentForm form) {
     return; // it is this already
   case LatentForm::Factored:
     builder.setInsertionPointAfter(attention);
-    attention.replaceAllUsesWith(
-        FormWriter(builder, site, {}).factored());
+    attention.replaceAllUsesWith(FormWriter(builder, site, {}).factored());
     attention.erase();
     return;
   case LatentForm::Folded:
@@ -195,17 +208,16 @@ void rewriteApart(const Site &site, LatentForm others) {
   bool folded = others == LatentForm::Folded;
   Operation *last = folded ? output.getOperation() : attention.getOperation();
   builder.setInsertionPointAfter(last);
-  Value prompt =
-      FormWriter(builder, site, formAttr(lm::RowForm::Materialised))
-          .materialised();
+  Value prompt = FormWriter(builder, site, formAttr(lm::RowForm::Materialised))
+                     .materialised();
   FormWriter writer(builder, site, formAttr(lm::RowForm::Latent));
   Value rest = folded ? writer.folded() : writer.factored();
   if (folded) {
     prompt = lm::LinearOp::create(builder, output.getLoc(), output.getType(),
                                   prompt, output.getWeight(), output.getBias());
   }
-  Value merged = lm::MergeFormsOp::create(builder, last->getLoc(),
-                                          prompt.getType(), prompt, rest, batch);
+  Value merged = lm::MergeFormsOp::create(
+      builder, last->getLoc(), prompt.getType(), prompt, rest, batch);
   last->getResult(0).replaceAllUsesWith(merged);
   last->erase();
   if (folded) {
@@ -219,8 +231,8 @@ struct FoldMlaAbsorb : impl::FoldMlaAbsorbBase<FoldMlaAbsorb> {
   using FoldMlaAbsorbBase::FoldMlaAbsorbBase;
 
   Site siteOf(lm::LatentAttentionOp attention) {
-    Site site{attention, attention.getQuery().getDefiningOp<lm::LinearOp>(),
-              {}, {}};
+    Site site{
+        attention, attention.getQuery().getDefiningOp<lm::LinearOp>(), {}, {}};
     if (attention->hasOneUse()) {
       site.output = dyn_cast<lm::LinearOp>(*attention->getUsers().begin());
     }
@@ -304,15 +316,15 @@ struct FoldMlaAbsorb : impl::FoldMlaAbsorbBase<FoldMlaAbsorb> {
       return latentTime(better, shape, machine, rows, depth) <
              latentTime(worse, shape, machine, rows, depth);
     };
-    std::string text = llvm::formatv("\n  {0} beats {1}: ", nameOf(better),
-                                     nameOf(worse));
-    auto depth =
-        leastThat(kMostDepth, [&](int64_t d) { return wins(1, d); });
-    text += depth ? llvm::formatv("for 1 row from {0} cached tokens on", *depth)
-                        .str()
-                  : "for 1 row never";
-    auto rows = leastThat(
-        kMostRows, [&](int64_t r) { return wins(r, kPredictedDepth); });
+    std::string text =
+        llvm::formatv("\n  {0} beats {1}: ", nameOf(better), nameOf(worse));
+    auto depth = leastThat(kMostDepth, [&](int64_t d) { return wins(1, d); });
+    text +=
+        depth
+            ? llvm::formatv("for 1 row from {0} cached tokens on", *depth).str()
+            : "for 1 row never";
+    auto rows = leastThat(kMostRows,
+                          [&](int64_t r) { return wins(r, kPredictedDepth); });
     text += rows ? llvm::formatv("; at {0} cached tokens from {1} rows on",
                                  kPredictedDepth, *rows)
                        .str()
@@ -336,10 +348,10 @@ struct FoldMlaAbsorb : impl::FoldMlaAbsorbBase<FoldMlaAbsorb> {
     for (LatentForm each : kLatentForms) {
       text += describeForm(shape, each);
     }
-    text += describeCrossing(shape, LatentForm::Factored,
-                             LatentForm::Materialised);
-    text += describeCrossing(shape, LatentForm::Materialised,
-                             LatentForm::Factored);
+    text +=
+        describeCrossing(shape, LatentForm::Factored, LatentForm::Materialised);
+    text +=
+        describeCrossing(shape, LatentForm::Materialised, LatentForm::Factored);
     text += describeCrossing(shape, LatentForm::Folded, LatentForm::Factored);
     FormTotals folded = totalsOf(LatentForm::Folded, shape);
     FormTotals factored = totalsOf(LatentForm::Factored, shape);
@@ -428,8 +440,7 @@ struct FoldMlaAbsorb : impl::FoldMlaAbsorbBase<FoldMlaAbsorb> {
       for (const Site &site : sites.drop_front(i)) {
         lm::LatentAttentionOp attention = site.attention;
         if (alike(site)) {
-          kinds.push_back(
-              attention->getParentOfType<func::FuncOp>().getName());
+          kinds.push_back(attention->getParentOfType<func::FuncOp>().getName());
         }
       }
       describe(sites[i], choices[i], llvm::join(kinds, ", "));

@@ -129,7 +129,7 @@ struct InsertPagedKv : impl::InsertPagedKvBase<InsertPagedKv> {
     });
     std::map<std::string, int> named;
     for (Group &group : groups) {
-      group.name = group.type.getLatent()           ? "kv_latent"
+      group.name = group.type.getLatent()        ? "kv_latent"
                    : group.type.getWindow() == 0 ? "kv_global"
                                                  : "kv_sliding";
       if (int number = named[group.name]++) {
@@ -197,8 +197,8 @@ struct InsertPagedKv : impl::InsertPagedKvBase<InsertPagedKv> {
                                group.name, group.type, group.layers);
       rewriteAll(group);
       int64_t bytes = format == "f32" ? 4 : 2;
-      int64_t perToken = int64_t(group.layers.size()) *
-                         group.type.getTokenValues() * bytes;
+      int64_t perToken =
+          int64_t(group.layers.size()) * group.type.getTokenValues() * bytes;
       explain(module, getArgument(),
               "group @" + llvm::Twine(group.name) + ": " +
                   llvm::Twine(group.layers.size()) + " layers, window " +

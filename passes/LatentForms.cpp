@@ -104,8 +104,8 @@ double latentTime(LatentForm form, const LatentShape &shape,
     KernelCost cost = launch.cost;
     double tokens = double(depth);
     cost.fixedBytes += launch.bytesPerToken * tokens;
-    cost.addsPerRow += launch.addsPerRowToken * tokens +
-                       launch.addsPerToken * tokens / double(rows);
+    cost.addsPerRow += launch.addsPerRowToken * tokens;
+    cost.fixedAdds += launch.addsPerToken * tokens;
     microseconds += rankBlocks(cost, machine, rows).front().microseconds;
   }
   return microseconds;

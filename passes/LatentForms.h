@@ -22,12 +22,12 @@ std::optional<LatentForm> latentFormNamed(llvm::StringRef name);
 /// have.
 struct LatentShape {
   int64_t heads = 0;
-  int64_t rotary = 0;       // rotary channels of a head's query
-  lm::WeightType query;     // [heads * content, inputs]
-  lm::WeightType keyUp;     // [heads, content, rank]
-  lm::WeightType valueUp;   // [heads, value, rank]
-  lm::WeightType output;    // [outputs, heads * value]
-  lm::WeightType foldedKey; // [heads * rank, inputs]
+  int64_t rotary = 0;         // rotary channels of a head's query
+  lm::WeightType query;       // [heads * content, inputs]
+  lm::WeightType keyUp;       // [heads, content, rank]
+  lm::WeightType valueUp;     // [heads, value, rank]
+  lm::WeightType output;      // [outputs, heads * value]
+  lm::WeightType foldedKey;   // [heads * rank, inputs]
   lm::WeightType foldedValue; // [outputs, heads * rank]
   int64_t cacheElementBytes = 2;
 

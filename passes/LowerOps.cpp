@@ -1,5 +1,6 @@
 #include "passes/LowerOps.h"
 
+#include "frontends/formats/NumberFormat.h"
 #include "ir/rt/KernelTable.h"
 
 #include "llvm/ADT/TypeSwitch.h"
@@ -15,7 +16,8 @@ Attribute makePart(MLIRContext *context, StringRef kernel,
 
 bool hasLaunch(Operation *op) {
   return !isa<lm::LoadParamOp, lm::UnpermuteRotaryOp, lm::AffineWeightOp,
-              lm::ConvertWeightOp, lm::CacheOp, func::ReturnOp>(op);
+              lm::ConvertWeightOp, lm::TakeRowsOp, lm::FoldKeyOp,
+              lm::FoldValueOp, lm::CacheOp, func::ReturnOp>(op);
 }
 
 lm::QuantizeActivationOp roundingOf(Operation *norm) {
@@ -122,16 +124,22 @@ Attribute normPart(Operation *op, Value x, Value delta, Value weight, Value sum,
       .part("rms_norm");
 }
 
-/// Fields that say where in a page a layer's keys and values lie.
-Args &addPage(Args &args, lm::KvType type, lm::CacheOp cache,
-              LoweringScope &scope) {
+/// Fields that say where a layer's pages lie.
+Args &addGroup(Args &args, lm::KvType type, lm::CacheOp cache,
+               LoweringScope &scope) {
   return args.integer("group", scope.groupNumber(cache.getGroup()))
-      .integer("kvHeads", type.getHeads())
-      .integer("keyDim", type.getKey())
-      .integer("valueDim", type.getValue())
       .integer("pageSize", type.getPage())
       .integer("groupLayers",
                int64_t(scope.group(cache.getGroup()).getLayers().size()));
+}
+
+/// And where its keys and values lie in a page.
+Args &addPage(Args &args, lm::KvType type, lm::CacheOp cache,
+              LoweringScope &scope) {
+  return addGroup(args, type, cache, scope)
+      .integer("kvHeads", type.getHeads())
+      .integer("keyDim", type.getKey())
+      .integer("valueDim", type.getValue());
 }
 
 Attribute appendPart(lm::KvAppendOp op, LoweringScope &scope) {
@@ -157,6 +165,90 @@ Attribute attentionPart(lm::PagedAttentionOp op, LoweringScope &scope) {
       .number("scale", op.getScale())
       .number("softcap", op.getSoftcap())
       .part("attention_" + lm::stringifyNumberFormat(type.getFormat()));
+}
+
+Attribute headLinearPart(lm::HeadLinearOp op, LoweringScope &scope) {
+  lm::WeightType type = op.getWeight().getType();
+  int64_t inputs = type.getColumns(), outputs = type.getRows();
+  if (op.getTransposed()) {
+    std::swap(inputs, outputs);
+  }
+  return Args(op.getContext(), scope)
+      .buffer("x", op.getInput())
+      .weight("weight", op.getWeight())
+      .buffer("out", op.getOutput())
+      .integer("heads", type.getMatrices())
+      .integer("inputs", inputs)
+      .integer("outputs", outputs)
+      .rowSet(op.getOutput())
+      .part((op.getTransposed() ? "head_linear_t_" : "head_linear_") +
+            formatOf(op.getWeight()));
+}
+
+/// Of a stack that materialised attention reads.
+int64_t layoutFormat(Value weight) {
+  return int64_t(*parseNumberFormat(formatOf(weight)));
+}
+
+/// CacheFormat of codegen/cpu/kernels/Args.h.
+int64_t cacheFormat(lm::KvType type) {
+  switch (type.getFormat()) {
+  case lm::NumberFormat::F32:
+    return 0;
+  case lm::NumberFormat::F16:
+    return 1;
+  default:
+    return 2;
+  }
+}
+
+Attribute latentAttentionPart(lm::PagedLatentAttentionOp op,
+                              LoweringScope &scope) {
+  auto type = cast<lm::KvType>(op.getCache().getType());
+  auto append = op.getCache().getDefiningOp<lm::KvAppendOp>();
+  Args args(op.getContext(), scope);
+  args.buffer("queryRotary", op.getQueryRotary())
+      .buffer("out", op.getOutput())
+      .integer("heads", op.getHeads())
+      .integer("latentDim", type.getKey())
+      .integer("rotaryDim", type.getValue())
+      .number("scale", op.getScale())
+      .rowSet(op.getOutput());
+  addGroup(args, type, append.getCache().getDefiningOp<lm::CacheOp>(), scope);
+  if (!op.isRaised()) {
+    return args.buffer("queryLatent", op.getQuery())
+        .part("latent_attention_" +
+              lm::stringifyNumberFormat(type.getFormat()));
+  }
+  auto rows = [](Value stack) {
+    return cast<lm::WeightType>(stack.getType()).getRows();
+  };
+  return args.buffer("queryContent", op.getQuery())
+      .weight("weightKey", op.getKeyUp())
+      .weight("weightValue", op.getValueUp())
+      .integer("contentDim", rows(op.getKeyUp()))
+      .integer("valueDim", rows(op.getValueUp()))
+      .integer("cacheFormat", cacheFormat(type))
+      .integer("valueFormat", layoutFormat(op.getValueUp()))
+      .part("materialised_attention_" + formatOf(op.getKeyUp()));
+}
+
+Attribute selectFormPart(lm::SelectFormOp op, LoweringScope &scope) {
+  return Args(op.getContext(), scope)
+      .buffer("x", op.getInput())
+      .buffer("out", op.getOutput())
+      .integer("features", lm::featuresOf(op.getInput().getType()))
+      .rowSet(op.getOutput())
+      .part("select_form");
+}
+
+Attribute mergeFormsPart(lm::MergeFormsOp op, LoweringScope &scope) {
+  return Args(op.getContext(), scope)
+      .buffer("materialised", op.getMaterialised())
+      .buffer("latent", op.getLatent())
+      .buffer("out", op.getOutput())
+      .integer("features", lm::featuresOf(op.getOutput().getType()))
+      .part("merge_forms");
 }
 
 Attribute ropeTablePart(lm::RopeTableOp op, LoweringScope &scope) {
@@ -327,6 +419,12 @@ LogicalResult lowerOp(Operation *op, LoweringScope &scope,
       .Case([&](lm::KvAppendOp o) { return one(appendPart(o, scope)); })
       .Case(
           [&](lm::PagedAttentionOp o) { return one(attentionPart(o, scope)); })
+      .Case([&](lm::HeadLinearOp o) { return one(headLinearPart(o, scope)); })
+      .Case([&](lm::PagedLatentAttentionOp o) {
+        return one(latentAttentionPart(o, scope));
+      })
+      .Case([&](lm::SelectFormOp o) { return one(selectFormPart(o, scope)); })
+      .Case([&](lm::MergeFormsOp o) { return one(mergeFormsPart(o, scope)); })
       .Case([&](lm::SelectLogitRowsOp o) { return one(gatherPart(o, scope)); })
       .Case([&](lm::QuantizeActivationOp o) {
         return one(quantizePart(o, scope));

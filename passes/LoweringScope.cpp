@@ -64,7 +64,12 @@ int64_t LoweringScope::rowSetOf(Value value) const {
     if (auto dispatch = dyn_cast<lm::DispatchOp>(op)) {
       return rt::kPairRows + dispatch.getGroups().getType().getTop();
     }
-    if (isa<lm::CombineOp>(op)) {
+    if (auto select = dyn_cast<lm::SelectFormOp>(op)) {
+      return select.getForm() == lm::RowForm::Materialised
+                 ? rt::kMaterialisedRows
+                 : rt::kLatentRows;
+    }
+    if (isa<lm::CombineOp, lm::MergeFormsOp>(op)) {
       return rt::kAllRows;
     }
     Operation *next = nullptr;

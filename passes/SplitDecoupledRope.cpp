@@ -86,8 +86,8 @@ std::optional<Match> match(lm::AttentionOp attention) {
           lm::featuresOf(queryRotary.getType())) {
     return std::nullopt;
   }
-  return Match{attention, query.getFirst(), queryRotary, keyRotary,
-               *content,  *value};
+  return Match{attention, query.getFirst(), queryRotary,
+               keyRotary, *content,         *value};
 }
 
 /// A product of whole heads of which only some channels are read here becomes
@@ -142,8 +142,7 @@ void rewrite(Match found) {
   eraseDead(*attention->getBlock());
 }
 
-struct SplitDecoupledRope
-    : impl::SplitDecoupledRopeBase<SplitDecoupledRope> {
+struct SplitDecoupledRope : impl::SplitDecoupledRopeBase<SplitDecoupledRope> {
   void runOnOperation() override {
     llvm::SmallVector<Match> matches;
     getOperation().walk([&](lm::AttentionOp attention) {

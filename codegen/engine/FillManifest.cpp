@@ -4,6 +4,7 @@
 #include "codegen/cpu/PartCheck.h"
 #include "frontends/formats/NumberFormat.h"
 #include "frontends/formats/StrCat.h"
+#include "ir/lm/Lm.h"
 #include "ir/rt/Layout.h"
 #include "runtime/engine/ManifestFile.h"
 #include "runtime/engine/StepAbi.h"
@@ -209,6 +210,9 @@ void fillManifest(ModuleOp module, const StepPlan &plan,
                   manifest::Manifest &manifest) {
   manifest.set_schema_version(kManifestSchemaVersion);
   manifest.set_step_abi_version(kStepAbiVersion);
+  if (auto block = module->getAttrOfType<IntegerAttr>(lm::kMaterialisedBlock)) {
+    manifest.mutable_model()->set_materialised_block(block.getInt());
+  }
   addProgram(module, plan, manifest);
   addBuffers(module, manifest);
   addCacheGroups(module, manifest);

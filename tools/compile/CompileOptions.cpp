@@ -16,7 +16,6 @@ namespace {
 /// Options of the command line contract of which this build takes one value.
 struct FixedOptions {
   std::string target = "cpu";
-  std::string mla = "auto";
   bool draft = false;
   int64_t ranks = 1;
   std::string isa;
@@ -48,7 +47,15 @@ void describe(CLI::App &app, CompileOptions &options, FixedOptions &fixed,
                  "(default: this machine's, measured once)");
   app.add_flag("--no-weights", options.noWeights,
                "from a config.json alone: IR, plan and memory");
-  app.add_option("--mla", fixed.mla)->group("");
+  // Both spellings of the first are English.
+  auto takeForm = [&options](const std::string &form) {
+    options.pipeline.mla = form == "materialized" ? "materialised" : form;
+  };
+  app.add_option_function<std::string>(
+         "--mla", takeForm,
+         "form of latent attention: materialized, factored, folded or auto, "
+         "the cheapest")
+      ->default_str("auto");
   // Always refused, and so not in the help.
   auto noteDraft = [&fixed](const std::string &) { fixed.draft = true; };
   app.add_option_function<std::string>("--draft", noteDraft)
@@ -94,6 +101,10 @@ std::string complaint(const PipelineOptions &options) {
     return "--kv '" + options.kvFormat +
            "' is not supported; use bf16, f16 or f32";
   }
+  if (!isOneOf(options.mla, {"auto", "materialised", "factored", "folded"})) {
+    return "--mla '" + options.mla +
+           "' is not known; use materialized, factored, folded or auto";
+  }
   return optionsComplaint(options);
 }
 
@@ -107,11 +118,6 @@ std::string complaint(const CompileOptions &options,
   if (fixed.ranks != 1) {
     return "--tp " + std::to_string(fixed.ranks) +
            " is not supported by this build; use 1";
-  }
-  if (fixed.mla != "auto") {
-    return "--mla '" + fixed.mla +
-           "' is not supported by this build; it runs latent attention with "
-           "full keys and values of every head, and --mla can only be auto";
   }
   if (fixed.draft) {
     return "--draft is not supported by this build";
