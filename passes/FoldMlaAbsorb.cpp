@@ -44,12 +44,10 @@ std::string foldingRefused(Site site, StringRef quantize) {
   return "";
 }
 
-lm::WeightType retyped(lm::WeightType type, ArrayRef<int64_t> shape,
-                       StringRef quantize) {
-  MLIRContext *context = type.getContext();
+lm::WeightType foldedType(ArrayRef<int64_t> shape, StringRef quantize,
+                          MLIRContext *context) {
   auto f32 = lm::WeightType::get(context, shape, lm::NumberFormat::F32);
-  StringRef to = quantize == "keep" ? "f32" : quantize;
-  return lm::WeightType::get(context, shape, formatUnder(to, f32, false));
+  return lm::WeightType::get(context, shape, foldedFormatUnder(quantize, f32));
 }
 
 lm::WeightType stored(Value weight, StringRef quantize) {
@@ -249,9 +247,9 @@ struct FoldMlaAbsorb : impl::FoldMlaAbsorbBase<FoldMlaAbsorb> {
     shape.output = stored(site.output.getWeight(), quantize);
     int64_t wide = heads * shape.rank();
     shape.foldedKey =
-        retyped(shape.query, {wide, shape.query.getColumns()}, quantize);
+        foldedType({wide, shape.query.getColumns()}, quantize, &getContext());
     shape.foldedValue =
-        retyped(shape.output, {shape.output.getRows(), wide}, quantize);
+        foldedType({shape.output.getRows(), wide}, quantize, &getContext());
     shape.cacheElementBytes = kvFormat == "f32" ? 4 : 2;
     return site;
   }

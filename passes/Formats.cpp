@@ -2,6 +2,8 @@
 
 #include "frontends/formats/NumberFormat.h"
 
+#include "llvm/ADT/StringSwitch.h"
+
 namespace quire {
 
 lm::ActivationFormat activationFormatFor(lm::NumberFormat weight) {
@@ -32,6 +34,14 @@ lm::NumberFormat formatUnder(llvm::StringRef to, lm::WeightType type,
   }
   // Its rows decide single tokens.
   return fourBit && vocabulary ? lm::NumberFormat::Int8Row : wanted;
+}
+
+lm::NumberFormat foldedFormatUnder(llvm::StringRef to, lm::WeightType type) {
+  llvm::StringRef wider = llvm::StringSwitch<llvm::StringRef>(to)
+                              .Cases({"int4", "int4a"}, "int8")
+                              .Case("int8", "bf16")
+                              .Default("f32");
+  return formatUnder(wider, type, /*vocabulary=*/false);
 }
 
 layout::ActivationFormat toLayout(lm::ActivationFormat format) {

@@ -18,6 +18,11 @@ lm::ActivationFormat activationFormatFor(lm::NumberFormat weight);
 lm::NumberFormat formatUnder(llvm::StringRef to, lm::WeightType type,
                              bool vocabulary);
 
+/// The same for a product of two weights (lm.fold_key, lm.fold_value), which
+/// keeps twice the bits: f32 under bf16, bf16 under int8, int8 under int4 and
+/// int4a. Rounded like one weight it would carry more error than both.
+lm::NumberFormat foldedFormatUnder(llvm::StringRef to, lm::WeightType type);
+
 layout::ActivationFormat toLayout(lm::ActivationFormat format);
 
 /// Bytes of a buffer for `rows` rows of this type (rows or activations).

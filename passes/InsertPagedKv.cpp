@@ -88,7 +88,8 @@ struct InsertPagedKv : impl::InsertPagedKvBase<InsertPagedKv> {
       auto [first, isNew] = seen.try_emplace(layer, site);
       if (isNew) {
         group.layers.push_back(layer);
-      } else if (first->second.key != site.key ||
+      } else if (first->second.attention == site.attention ||
+                 first->second.key != site.key ||
                  first->second.value != site.value) {
         // It would overwrite what the first has stored.
         return site.attention->emitError("is a second attention of layer ")

@@ -115,7 +115,9 @@ def QuantizeWeights : Quire_ModulePass<"quantize-weights"> {
     `lm.convert_weight`: f32, bf16, int8 (one scale per output row), int4
     (groups of 32 with a scale) or int4a (scale and minimum). Under int4 and
     int4a the embedding and the head become int8; under any of the three a
-    matrix whose inputs are no multiple of 32 becomes bf16. Vectors (norms,
+    matrix whose inputs are no multiple of 32 becomes bf16. A product of two
+    weights keeps twice the bits (f32 under bf16, bf16 under int8, int8 under
+    int4 and int4a). Vectors (norms,
     biases) stay f32. Routers and the gates of shared experts are never
     rounded: they stay as floats, or become f32, even under `keep`.
   }];

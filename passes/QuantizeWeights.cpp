@@ -71,6 +71,10 @@ struct QuantizeWeights : impl::QuantizeWeightsBase<QuantizeWeights> {
           activationFormatFor(type.getFormat()) == lm::ActivationFormat::F32;
       return floats ? type.getFormat() : lm::NumberFormat::F32;
     }
+    if (isa_and_nonnull<lm::FoldKeyOp, lm::FoldValueOp>(
+            use.get().getDefiningOp())) {
+      return foldedFormatUnder(to, type);
+    }
     return formatUnder(to, type, isVocabulary(type, getOperation()));
   }
 
