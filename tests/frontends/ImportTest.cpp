@@ -140,8 +140,8 @@ TEST_P(Published, BuildsFastWithTheRightCache) {
   for (auto group : model->module->getOps<lm::CacheGroupOp>()) {
     auto type = cast<lm::KvType>(group.getType());
     layers += int64_t(group.getLayers().size());
-    bytesPerToken += int64_t(group.getLayers().size()) * type.getHeads() *
-                     (type.getKey() + type.getValue()) * 2;
+    bytesPerToken +=
+        int64_t(group.getLayers().size()) * type.getTokenValues() * 2;
   }
   EXPECT_EQ(layers, published.layers);
   EXPECT_EQ(bytesPerToken, published.kvBytesPerToken);
@@ -156,6 +156,17 @@ INSTANTIATE_TEST_SUITE_P(Models, Published, testing::ValuesIn(test::kPublished),
 TEST(PublishedCache, OfLlama2At4096Tokens) {
   EXPECT_EQ(4096 * test::kPublished[0].kvBytesPerToken, int64_t(2) << 30);
   EXPECT_EQ(4096 * test::kPublished[1].kvBytesPerToken, int64_t(5) << 28);
+}
+
+// 576 of 128 * (192 + 128) numbers; 0.264 GiB at 4096 tokens.
+TEST(PublishedCache, OfDeepSeekV2) {
+  auto found = llvm::find_if(test::kPublished, [](const auto &published) {
+    return std::string_view(published.name) == "DeepSeekV2";
+  });
+  EXPECT_EQ(found->kvBytesPerToken, 69120);
+  EXPECT_EQ(found->kvBytesPerToken * (128 * (192 + 128)),
+            int64_t{60} * 128 * (192 + 128) * 2 * 576);
+  EXPECT_NEAR(4096.0 * double(found->kvBytesPerToken) / (1 << 30), 0.264, 5e-4);
 }
 
 } // namespace

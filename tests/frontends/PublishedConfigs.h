@@ -124,11 +124,48 @@ inline std::string phi35Mini() {
          "}}";
 }
 
+/// deepseek-ai/DeepSeek-V2.
+inline constexpr char kDeepSeekV2[] =
+    R"({"architectures": ["DeepseekV2ForCausalLM"], "attention_bias": false,
+  "bos_token_id": 100000, "eos_token_id": 100001, "first_k_dense_replace": 1,
+  "hidden_act": "silu", "hidden_size": 5120, "intermediate_size": 12288,
+  "kv_lora_rank": 512, "max_position_embeddings": 163840, "model_type":
+  "deepseek_v2", "moe_intermediate_size": 1536, "moe_layer_freq": 1,
+  "n_group": 8, "n_routed_experts": 160, "n_shared_experts": 2,
+  "norm_topk_prob": false, "num_attention_heads": 128, "num_experts_per_tok":
+  6, "num_hidden_layers": 60, "num_key_value_heads": 128, "q_lora_rank": 1536,
+  "qk_nope_head_dim": 128, "qk_rope_head_dim": 64, "rms_norm_eps": 1e-06,
+  "rope_scaling": {"beta_fast": 32, "beta_slow": 1, "factor": 40, "mscale":
+  0.707, "mscale_all_dim": 0.707, "original_max_position_embeddings": 4096,
+  "type": "yarn"}, "rope_theta": 10000, "routed_scaling_factor": 16.0,
+  "scoring_func": "softmax", "tie_word_embeddings": false, "topk_group": 3,
+  "topk_method": "group_limited_greedy", "torch_dtype": "bfloat16",
+  "v_head_dim": 128, "vocab_size": 102400})";
+
+/// deepseek-ai/DeepSeek-V3, without its quantisation.
+inline constexpr char kDeepSeekV3[] =
+    R"({"architectures": ["DeepseekV3ForCausalLM"], "attention_bias": false,
+  "bos_token_id": 0, "eos_token_id": 1, "first_k_dense_replace": 3,
+  "hidden_act": "silu", "hidden_size": 7168, "intermediate_size": 18432,
+  "kv_lora_rank": 512, "max_position_embeddings": 163840, "model_type":
+  "deepseek_v3", "moe_intermediate_size": 2048, "moe_layer_freq": 1,
+  "n_group": 8, "n_routed_experts": 256, "n_shared_experts": 1,
+  "norm_topk_prob": true, "num_attention_heads": 128, "num_experts_per_tok":
+  8, "num_hidden_layers": 61, "num_key_value_heads": 128,
+  "num_nextn_predict_layers": 1, "q_lora_rank": 1536, "qk_nope_head_dim": 128,
+  "qk_rope_head_dim": 64, "rms_norm_eps": 1e-06, "rope_scaling": {"beta_fast":
+  32, "beta_slow": 1, "factor": 40, "mscale": 1.0, "mscale_all_dim": 1.0,
+  "original_max_position_embeddings": 4096, "type": "yarn"}, "rope_theta":
+  10000, "routed_scaling_factor": 2.5, "scoring_func": "sigmoid",
+  "tie_word_embeddings": false, "topk_group": 4, "topk_method": "noaux_tc",
+  "torch_dtype": "bfloat16", "v_head_dim": 128, "vocab_size": 129280})";
+
 struct PublishedConfig {
   const char *name;
   std::string text;
   int64_t layers;
-  int64_t kvBytesPerToken; // layers * kv heads * 2 * head dim * 2 bytes
+  int64_t kvBytesPerToken; // layers * kv heads * 2 * head dim * 2 bytes, or
+                           // what is said beside it
 };
 
 inline const PublishedConfig kPublished[] = {
@@ -141,6 +178,9 @@ inline const PublishedConfig kPublished[] = {
     {"Qwen15MoeA27B", kQwen15MoeA27B, 24, 24 * 16 * 2 * 128 * 2},
     {"Qwen3Of30BA3B", kQwen3Of30BA3B, 48, 48 * 4 * 2 * 128 * 2},
     {"Phi35Mini", phi35Mini(), 32, 32 * 32 * 2 * 96 * 2},
+    // layers * (latent + rotary key) * 2 bytes
+    {"DeepSeekV2", kDeepSeekV2, 60, 60 * (512 + 64) * 2},
+    {"DeepSeekV3", kDeepSeekV3, 61, 61 * (512 + 64) * 2},
 };
 
 } // namespace quire::test
