@@ -94,6 +94,7 @@ InterpretedModel::InterpretedModel(const std::string &path,
   PipelineOptions options;
   options.quantize = formats.quantize;
   options.kvFormat = formats.kv;
+  options.mla = formats.mla;
   options.stopAfter = "numbers";
   if (failed(imported) ||
       failed(runPipeline(*imported->module, options,

@@ -19,10 +19,11 @@
 
 namespace quire::e2e {
 
-/// As --quantize and --kv spell them.
+/// As --quantize, --kv and --mla spell them.
 struct ModelFormats {
   std::string quantize;
   std::string kv;
+  std::string mla = "auto";
 };
 
 class InterpretedModel {

@@ -1,5 +1,5 @@
-// Latent attention: engines say what the interpreter says, and how tokens come
-// changes no bit.
+// Latent attention in its forms: engines say what the interpreter says of the
+// same form, and how tokens come changes no bit.
 
 #include "ir/reference/LogitError.h"
 #include "runtime/engine/IsaLevel.h"
@@ -16,6 +16,8 @@ namespace {
 
 using reference::LogitError;
 using reference::logitError;
+
+const std::string kForms[] = {"auto", "materialised", "factored", "folded"};
 
 /// The checkpoint of some widths; lives as long as the test program, as do its
 /// engines.
@@ -36,6 +38,12 @@ std::vector<int64_t> someTokens(int64_t count) {
   return tokens;
 }
 
+/// Tokens of a prompt that are materialised together; 0: all rows have one
+/// form.
+int64_t promptBlock(const Engine &engine) {
+  return engine.engineDirectory()->manifest().model().materialised_block();
+}
+
 /// Bars in deviations of the logits; see InterpreterTest.cpp.
 struct LatentFormats {
   std::string quantize;
@@ -47,11 +55,14 @@ void PrintTo(const LatentFormats &formats, std::ostream *os) {
   *os << formats.quantize << " weights, " << formats.kv << " cache";
 }
 
-class LatentEngine : public testing::TestWithParam<LatentFormats> {
+using Case = std::tuple<std::string, LatentFormats>;
+
+class LatentEngine : public testing::TestWithParam<Case> {
 protected:
   // Wide enough for whole groups of integers, narrower than a supertile.
   std::string model = checkpointOf({64, 32, 16, 48, 64});
-  LatentFormats formats = GetParam();
+  std::string form = std::get<0>(GetParam());
+  LatentFormats formats = std::get<1>(GetParam());
 };
 
 /// Longer than a block of the prompt that is materialised, with a tail of the
@@ -59,13 +70,20 @@ protected:
 TEST_P(LatentEngine, IsTheInterpretersHoweverCut) {
   constexpr int64_t kPrompt = 280;
   std::vector<int64_t> tokens = someTokens(290);
-  InterpretedModel interpreted(model, {formats.quantize, formats.kv});
+  InterpretedModel interpreted(model, {formats.quantize, formats.kv, form});
   std::vector<float> expected = interpreted.logits(tokens, kPrompt);
   interpreted.dequantizeParameters();
   EXPECT_EQ(logitError(interpreted.logits(tokens, kPrompt), expected).worst, 0);
-  std::string path =
-      engineFor(model, {"--quantize", formats.quantize, "--kv", formats.kv});
-  for (const char *isa : kIsaLevels) {
+  std::vector<std::string> options = {"--quantize", formats.quantize, "--kv",
+                                      formats.kv,   "--mla",          form};
+  std::vector<std::string> levels = {std::string(bestIsaOfCpu())};
+  if (formats.quantize == "f32") {
+    levels.assign(std::begin(kIsaLevels), std::end(kIsaLevels));
+  } else {
+    options.insert(options.end(), {"--isa", levels.front()});
+  }
+  std::string path = engineFor(model, options);
+  for (const std::string &isa : levels) {
     if (!cpuSupportsIsa(isa)) {
       continue;
     }
@@ -73,6 +91,7 @@ TEST_P(LatentEngine, IsTheInterpretersHoweverCut) {
     auto engine = load(path, {.threads = 1, .isa = isa});
     auto twoThreads = load(path, {.threads = 2, .isa = isa});
     ASSERT_TRUE(engine && twoThreads);
+    EXPECT_EQ(promptBlock(*engine), form == "auto" ? 256 : 0);
     std::vector<float> whole =
         scoreOf(*engine, tokens, {.generatedFrom = kPrompt});
     LogitError error = logitError(whole, expected);
@@ -88,14 +107,16 @@ TEST_P(LatentEngine, IsTheInterpretersHoweverCut) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Formats, LatentEngine,
-                         testing::Values(LatentFormats{"f32", "f32", 1e-5},
-                                         LatentFormats{"bf16", "bf16", 1e-3},
-                                         LatentFormats{"int8", "f16", 1e-2},
-                                         LatentFormats{"int4", "bf16", 2e-2}),
-                         [](const testing::TestParamInfo<LatentFormats> &info) {
-                           return info.param.quantize;
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Forms, LatentEngine,
+    testing::Combine(testing::ValuesIn(kForms),
+                     testing::Values(LatentFormats{"f32", "f32", 1e-5},
+                                     LatentFormats{"bf16", "bf16", 1e-3},
+                                     LatentFormats{"int8", "f16", 1e-2},
+                                     LatentFormats{"int4", "bf16", 2e-2})),
+    [](const testing::TestParamInfo<Case> &info) {
+      return std::get<0>(info.param) + "_" + std::get<1>(info.param).quantize;
+    });
 
 /// Prompts with and without whole blocks, each with rows of both forms in its
 /// steps or only of one.
@@ -111,6 +132,7 @@ TEST(LatentCrowd, SameBitsInAnyCompany) {
   for (const Request &request : requests) {
     auto engine = load(path);
     ASSERT_NE(engine, nullptr);
+    ASSERT_EQ(promptBlock(*engine), 256);
     auto id = engine->submit(request);
     ASSERT_TRUE(id.ok()) << id.status();
     alone.push_back(toy::runDry(*engine)[{*id, 0}]);
@@ -141,10 +163,14 @@ TEST(LatentCrowd, SameBitsInAnyCompany) {
 
 /// Latent 8, content 8, rotary 4 (interleaved in the file), values 6, four
 /// heads: a prompt of eleven tokens and eight generated ones.
-TEST(LatentDecoding, EqualsPrefill) {
+class LatentDecoding : public testing::TestWithParam<std::string> {};
+
+TEST_P(LatentDecoding, EqualsPrefill) {
   std::string model = checkpointOf({8, 8, 4, 6, 0});
   std::vector<int64_t> prompt = someTokens(11);
-  std::string path = engineFor(model, {"--quantize", "f32", "--kv", "f32"});
+  std::string path =
+      engineFor(model, {"--quantize", "f32", "--kv", "f32", "--mla", GetParam(),
+                        "--isa", std::string(bestIsaOfCpu())});
   std::vector<int32_t> generated;
   for (int64_t chunk : {11, 1, 3, 4}) {
     SCOPED_TRACE(chunk);
@@ -159,8 +185,9 @@ TEST(LatentDecoding, EqualsPrefill) {
   }
   std::vector<int64_t> all = prompt;
   all.insert(all.end(), generated.begin(), generated.end());
+  // What the model says with full keys and values.
   std::vector<float> expected =
-      InterpretedModel(model, {"f32", "f32"}).logits(all, 11);
+      InterpretedModel(model, {"f32", "f32", "materialised"}).logits(all, 11);
   auto engine = load(path);
   ASSERT_NE(engine, nullptr);
   std::vector<float> whole = scoreOf(*engine, all, {.generatedFrom = 11});
@@ -170,7 +197,16 @@ TEST(LatentDecoding, EqualsPrefill) {
         scoreOf(*engine, all, {.chunk = chunk, .generatedFrom = 11}), whole))
         << "chunks of " << chunk;
   }
+  // Twelve values a token and layer, not a head's.
+  EXPECT_EQ(
+      engine->engineDirectory()->manifest().cache_groups(0).bytes_per_token(),
+      12 * 2 * 4);
 }
+
+INSTANTIATE_TEST_SUITE_P(Forms, LatentDecoding, testing::ValuesIn(kForms),
+                         [](const testing::TestParamInfo<std::string> &info) {
+                           return info.param;
+                         });
 
 } // namespace
 } // namespace quire::e2e

@@ -13,6 +13,7 @@
 #include "tests/support/Npz.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "nlohmann/json.hpp"
 #include "gtest/gtest.h"
 
 #include <algorithm>
@@ -46,6 +47,14 @@ public:
   }
 
   bool ok() const { return checkpoint != nullptr; }
+
+  /// The forms of latent attention to compile: one where there is none.
+  std::vector<std::string> forms() const {
+    return checkpoint->config().contains("kv_lora_rank")
+               ? std::vector<std::string>{"auto", "materialised", "factored",
+                                          "folded"}
+               : std::vector<std::string>{"auto"};
+  }
 
   std::vector<int32_t> tokens;
   std::vector<float> logits; // [tokens, vocabulary]

@@ -1,6 +1,7 @@
 // The interpreter gives transformers' logits after every phase of the
 // pipeline, for random checkpoints of every architecture
-// (tests/models/make_tiny_random.py writes them).
+// (tests/models/make_tiny_random.py writes them), and in every form of latent
+// attention.
 
 #include "tests/passes/PhaseLogits.h"
 
@@ -12,15 +13,19 @@ class PhaseLogits : public testing::TestWithParam<std::string> {};
 TEST_P(PhaseLogits, EqualReferenceAfterEveryPhase) {
   test::RandomCheckpoint random(GetParam());
   ASSERT_TRUE(random.ok());
-  PipelineOptions options;
-  options.quantize = "f32";
-  options.kvFormat = "f32";
-  test::afterEveryPhase(
-      random, options, [&](mlir::ModuleOp module, const Phase &) {
-        std::vector<float> logits = test::logitsOf(
-            module, random, random.tokens, int32_t(random.tokens.size()), 0);
-        EXPECT_LE(reference::logitError(logits, random.logits).worst, 1e-4);
-      });
+  for (const std::string &form : random.forms()) {
+    SCOPED_TRACE(form);
+    PipelineOptions options;
+    options.quantize = "f32";
+    options.kvFormat = "f32";
+    options.mla = form;
+    test::afterEveryPhase(
+        random, options, [&](mlir::ModuleOp module, const Phase &) {
+          std::vector<float> logits = test::logitsOf(
+              module, random, random.tokens, int32_t(random.tokens.size()), 0);
+          EXPECT_LE(reference::logitError(logits, random.logits).worst, 1e-4);
+        });
+  }
 }
 
 std::vector<std::string> variants() {
