@@ -73,7 +73,7 @@ INSTANTIATE_TEST_SUITE_P(
                                      "qwen3-moe", "deepseek-v3", "minicpm3"),
                      testing::Values(Quantized{"int8", "f32", 1e-2},
                                      Quantized{"int4", "f32", 1e-2},
-                                     Quantized{"int4a", "f32", 2e-2},
+                                     Quantized{"int4a", "f32", 1e-2},
                                      Quantized{"bf16", "bf16", 5e-4},
                                      Quantized{"keep", "f32", 5e-6})),
     [](const testing::TestParamInfo<Case> &info) {

@@ -124,46 +124,13 @@ TEST_P(Transformers, SameLogitsAndTokensInF32) {
   }
 }
 
-bool hasExperts(const Engine &engine) {
-  for (const auto &program : engine.engineDirectory()->manifest().programs()) {
-    for (const manifest::Launch &launch : program.launches()) {
-      if (launch.kernel().find("expert_") != std::string::npos) {
-        return true;
-      }
-    }
-  }
-  return false;
-}
-
-/// How far a token's distribution is off: the mean, or, of a mixture of
-/// experts, the median: where two experts are about as good, any rounding may
-/// turn the choice, and one such token outweighs all others.
-double divergenceOf(const std::vector<float> &got,
-                    const std::vector<float> &expected, const Engine &engine) {
-  if (!hasExperts(engine)) {
-    return meanDivergence(got, expected, engine.vocabulary());
-  }
-  std::vector<double> rows;
-  size_t vocabulary = size_t(engine.vocabulary());
-  for (size_t at = 0; at < expected.size(); at += vocabulary) {
-    auto row = [&](const std::vector<float> &logits) {
-      return std::vector<float>(logits.begin() + at,
-                                logits.begin() + at + vocabulary);
-    };
-    rows.push_back(
-        meanDivergence(row(got), row(expected), engine.vocabulary()));
-  }
-  std::ranges::nth_element(rows, rows.begin() + rows.size() / 2);
-  return rows[rows.size() / 2];
-}
-
 TEST_P(Transformers, NoFurtherOffInBf16) {
   auto engine = load(bf16Engine());
   ASSERT_NE(engine, nullptr);
   std::vector<float> got = scoreOf(*engine, reference.tokens);
   ASSERT_EQ(got.size(), reference.logits.size());
   auto divergence = [&](const std::vector<float> &logits) {
-    return divergenceOf(logits, reference.logits, *engine);
+    return meanDivergence(logits, reference.logits, engine->vocabulary());
   };
   EXPECT_LE(divergence(got),
             std::max(1e-3, 1.5 * divergence(reference.logitsBf16)));
