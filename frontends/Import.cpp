@@ -59,6 +59,13 @@ static FailureOr<ImportedModel> import(Location loc,
     return emitError(loc) << "the norms' epsilon is " << config->normEpsilon
                           << "; it must lie between 0 and 1";
   }
+  if (config->blockFp8 && checkpoint != nullptr) {
+    return emitError(loc)
+           << "the weights are FP8 in blocks ('quantization_config' of "
+              "config.json), whose scales are not read yet; convert the "
+              "checkpoint to bf16, or compile its config.json with "
+              "--no-weights";
+  }
   MLIRContext *context = loc.getContext();
   context->loadDialect<lm::LmDialect, func::FuncDialect>();
   if (maxContext == 0) {

@@ -110,6 +110,9 @@ struct ModelConfig {
   /// Query and key rows are stored for interleaved rotation (GGUF's llama).
   bool permutedRotary = false;
 
+  /// Products are stored as e4m3 with a scale for each block of 128 x 128.
+  bool blockFp8 = false;
+
   double attentionScale = 0; // factor on q.k; set by the frontend
   double attentionSoftcap = 0;
   double logitSoftcap = 0;

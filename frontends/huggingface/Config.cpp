@@ -4,6 +4,7 @@
 #include "frontends/huggingface/ExpertFields.h"
 #include "frontends/huggingface/Families.h"
 #include "frontends/huggingface/LatentFields.h"
+#include "frontends/huggingface/QuantizationFields.h"
 #include "frontends/huggingface/Reader.h"
 #include "frontends/huggingface/RopeFields.h"
 
@@ -319,6 +320,7 @@ absl::StatusOr<ModelConfig> readHuggingFaceConfig(const json &config) {
   ModelConfig model;
   model.architecture = family.modelType;
   model.name = reader.text("_name_or_path", std::string(family.modelType));
+  model.blockFp8 = huggingface::readBlockFp8(reader);
   readShape(reader, family, model);
   if (!reader.status.ok()) {
     return reader.status;

@@ -185,7 +185,7 @@ static constexpr std::array kCommonFields = {
     Names("max_position_embeddings"), Names("rms_norm_eps"),
     Names("tie_word_embeddings"), Names("attention_bias"), Names("mlp_bias"),
     Names("rope_theta"), Names("rope_scaling"), Names("rope_parameters"),
-    Names("partial_rotary_factor"),
+    Names("partial_rotary_factor"), Names("quantization_config"),
     // No effect on inference.
     Names("torch_dtype"), Names("dtype"), Names("transformers_version"),
     Names("use_cache"), Names("bos_token_id"), Names("eos_token_id"),

@@ -3,6 +3,8 @@
 // build in no time with the cache sizes they should have.
 
 #include "frontends/Import.h"
+
+#include "frontends/formats/HuggingFaceDirectory.h"
 #include "passes/Pipeline.h"
 #include "tests/frontends/ImportedLogits.h"
 #include "tests/frontends/PublishedConfigs.h"
@@ -112,6 +114,30 @@ TEST(Import, RefusesMoreContextThanTheModelHas) {
   });
   EXPECT_TRUE(failed(importConfig(context, path, 5000)));
   EXPECT_THAT(said, HasSubstr("--max-context 5000 is more than the 4096"));
+}
+
+// Without weights only the shape counts, and it stays DeepSeek's.
+TEST(Import, BlockFp8IsRefusedWhereThereAreWeights) {
+  TemporaryDirectory directory;
+  std::string path = directory.write("config.json", test::kDeepSeekV3);
+  MLIRContext context;
+  std::string said;
+  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
+    said += diagnostic.str();
+    return success();
+  });
+  auto start = std::chrono::steady_clock::now();
+  auto model = importConfig(context, path, 0);
+  std::chrono::duration<double> spent =
+      std::chrono::steady_clock::now() - start;
+  ASSERT_TRUE(succeeded(model)) << said;
+  EXPECT_LT(spent.count(), 1.0);
+  EXPECT_EQ(model->config.layers.size(), 61u);
+
+  auto described = HuggingFaceDirectory::openWithoutWeights(path);
+  ASSERT_TRUE(described.ok()) << described.status();
+  EXPECT_TRUE(failed(importCheckpoint(context, **described, 0)));
+  EXPECT_THAT(said, HasSubstr("'quantization_config'"));
 }
 
 class Published : public testing::TestWithParam<test::PublishedConfig> {};

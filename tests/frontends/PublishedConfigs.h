@@ -99,6 +99,32 @@ inline constexpr const char *kQwen3Of30BA3B = R"({
   "tie_word_embeddings": false, "torch_dtype": "bfloat16",
   "use_sliding_window": false, "vocab_size": 151936})";
 
+inline constexpr const char *kDeepSeekV3 = R"({
+  "architectures": ["DeepseekV3ForCausalLM"], "attention_bias": false,
+  "attention_dropout": 0.0,
+  "auto_map": {"AutoConfig": "configuration_deepseek.DeepseekV3Config"},
+  "bos_token_id": 0, "eos_token_id": 1, "ep_size": 1,
+  "first_k_dense_replace": 3, "hidden_act": "silu", "hidden_size": 7168,
+  "initializer_range": 0.02, "intermediate_size": 18432, "kv_lora_rank": 512,
+  "max_position_embeddings": 163840, "model_type": "deepseek_v3",
+  "moe_intermediate_size": 2048, "moe_layer_freq": 1, "n_group": 8,
+  "n_routed_experts": 256, "n_shared_experts": 1, "norm_topk_prob": true,
+  "num_attention_heads": 128, "num_experts_per_tok": 8,
+  "num_hidden_layers": 61, "num_key_value_heads": 128,
+  "num_nextn_predict_layers": 1, "q_lora_rank": 1536, "qk_nope_head_dim": 128,
+  "qk_rope_head_dim": 64,
+  "quantization_config": {"activation_scheme": "dynamic", "fmt": "e4m3",
+    "quant_method": "fp8", "weight_block_size": [128, 128]},
+  "rms_norm_eps": 1e-06,
+  "rope_scaling": {"beta_fast": 32, "beta_slow": 1, "factor": 40,
+    "mscale": 1.0, "mscale_all_dim": 1.0,
+    "original_max_position_embeddings": 4096, "type": "yarn"},
+  "rope_theta": 10000, "routed_scaling_factor": 2.5,
+  "scoring_func": "sigmoid", "tie_word_embeddings": false, "topk_group": 4,
+  "topk_method": "noaux_tc", "torch_dtype": "bfloat16",
+  "transformers_version": "4.33.1", "use_cache": true,
+  "v_head_dim": 128, "vocab_size": 129280})";
+
 /// `n` factors that grow, in place of the published ones.
 inline std::string growingFactors(int n) {
   std::string text = "[1.0";
@@ -141,24 +167,6 @@ inline constexpr char kDeepSeekV2[] =
   "scoring_func": "softmax", "tie_word_embeddings": false, "topk_group": 3,
   "topk_method": "group_limited_greedy", "torch_dtype": "bfloat16",
   "v_head_dim": 128, "vocab_size": 102400})";
-
-/// deepseek-ai/DeepSeek-V3, without its quantisation.
-inline constexpr char kDeepSeekV3[] =
-    R"({"architectures": ["DeepseekV3ForCausalLM"], "attention_bias": false,
-  "bos_token_id": 0, "eos_token_id": 1, "first_k_dense_replace": 3,
-  "hidden_act": "silu", "hidden_size": 7168, "intermediate_size": 18432,
-  "kv_lora_rank": 512, "max_position_embeddings": 163840, "model_type":
-  "deepseek_v3", "moe_intermediate_size": 2048, "moe_layer_freq": 1,
-  "n_group": 8, "n_routed_experts": 256, "n_shared_experts": 1,
-  "norm_topk_prob": true, "num_attention_heads": 128, "num_experts_per_tok":
-  8, "num_hidden_layers": 61, "num_key_value_heads": 128,
-  "num_nextn_predict_layers": 1, "q_lora_rank": 1536, "qk_nope_head_dim": 128,
-  "qk_rope_head_dim": 64, "rms_norm_eps": 1e-06, "rope_scaling": {"beta_fast":
-  32, "beta_slow": 1, "factor": 40, "mscale": 1.0, "mscale_all_dim": 1.0,
-  "original_max_position_embeddings": 4096, "type": "yarn"}, "rope_theta":
-  10000, "routed_scaling_factor": 2.5, "scoring_func": "sigmoid",
-  "tie_word_embeddings": false, "topk_group": 4, "topk_method": "noaux_tc",
-  "torch_dtype": "bfloat16", "v_head_dim": 128, "vocab_size": 129280})";
 
 struct PublishedConfig {
   const char *name;

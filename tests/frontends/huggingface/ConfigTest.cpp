@@ -234,7 +234,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"UnknownField", llama({{"use_alibi", true}}), "'use_alibi'"},
         Refusal{"Quantised",
                 llama({{"quantization_config", {{"quant_method", "gptq"}}}}),
-                "'quantization_config'"},
+                "'gptq'"},
         Refusal{"InterleavedRope", llama({{"rope_interleaved", true}}),
                 "'rope_interleaved'"},
         Refusal{"Mrope",
